@@ -1,0 +1,222 @@
+//! The pure functions of the main door.
+
+use napi::bindgen_prelude::{Either, Float64Array, Utf16String};
+use napi_derive::napi;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::convert::text;
+use super::stores::answered;
+use super::types::{Answered, Failure, GroupRange, JsText};
+use crate::error::{Error, ErrorKind, Result};
+use crate::facts::{self, Fact};
+use crate::json::to_json;
+use crate::message::{Arguments, Message};
+use crate::recall;
+use crate::render::{self, Headings, MemoryBlock};
+use crate::summary;
+use crate::text::{Text, one_line};
+use crate::tokens;
+use crate::tools;
+
+/// A string or a failure.
+type TextAnswer = Either<JsText, Failure>;
+
+fn text_answer(answer: Result<Text>) -> TextAnswer {
+    match answer {
+        Ok(text) => Either::A(text.into()),
+        Err(error) => Either::B(Failure::from(&error)),
+    }
+}
+
+fn read<T: DeserializeOwned>(json: &str, what: &str) -> Result<T> {
+    serde_json::from_str(json)
+        .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("{what} cannot be read")).with_source(error))
+}
+
+/// `estimateTokens`.
+#[napi(catch_unwind)]
+#[expect(clippy::cast_precision_loss, reason = "no text has 2^53 tokens")]
+pub fn estimate_tokens(string: Utf16String) -> f64 {
+    tokens::estimate(text(&string).as_slice()) as f64
+}
+
+/// `cosine`.
+#[napi(catch_unwind)]
+pub fn cosine(left: Float64Array, right: Float64Array) -> f64 {
+    recall::cosine(&left, &right)
+}
+
+/// `normalizeFactKey`.
+#[napi(catch_unwind)]
+pub fn normalize_fact_key(key: Utf16String) -> JsText {
+    facts::normalize_key(text(&key).as_slice()).into()
+}
+
+/// `parseFacts`, as JSON.
+#[napi(catch_unwind)]
+pub fn parse_facts(string: Utf16String) -> String {
+    to_json(&facts::parse(text(&string).as_slice()))
+}
+
+/// `oneLine`.
+#[napi(catch_unwind)]
+pub fn one_line_text(string: Utf16String, max: Option<f64>) -> JsText {
+    one_line(text(&string).as_slice(), max).into()
+}
+
+/// `transcript`, of a JSON list of messages.
+#[napi(catch_unwind)]
+pub fn transcript(messages: String) -> TextAnswer {
+    text_answer(read::<Vec<Message>>(&messages, "the messages").map(|messages| summary::transcript(messages.iter())))
+}
+
+/// `messageText`, of a JSON message.
+#[napi(catch_unwind)]
+pub fn message_text(message: String) -> TextAnswer {
+    text_answer(read::<Message>(&message, "the message").map(|message| message.text().into_owned()))
+}
+
+/// `parseArguments` for a string, as JSON.
+#[napi(catch_unwind)]
+pub fn parse_arguments(string: Utf16String) -> String {
+    to_json(&render::arguments_object(&Arguments::Text(text(&string))))
+}
+
+/// `toolGroupAt`, of a JSON list of messages.
+#[napi(catch_unwind)]
+pub fn tool_group_at(messages: String, index: u32) -> Either<Option<GroupRange>, Failure> {
+    let messages: Vec<Message> = match read(&messages, "the messages") {
+        Ok(messages) => messages,
+        Err(error) => return Either::B(Failure::from(&error)),
+    };
+    let group = tools::group_at(&messages.iter().collect::<Vec<_>>(), index as usize);
+    #[expect(clippy::cast_possible_truncation, reason = "a JavaScript list has fewer than 2^32 items")]
+    Either::A(group.map(|group| GroupRange { start: group.start as u32, end: group.end as u32 }))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PromptInput {
+    #[serde(default)]
+    previous_summary: Text,
+    messages: Vec<Message>,
+    #[serde(default)]
+    facts: Vec<Fact>,
+    #[serde(default)]
+    max_tokens: Option<f64>,
+}
+
+impl PromptInput {
+    fn max_tokens(&self) -> f64 {
+        self.max_tokens.unwrap_or(f64::INFINITY)
+    }
+}
+
+/// `summaryPrompt`.
+#[napi(catch_unwind)]
+pub fn summary_prompt(input: String) -> TextAnswer {
+    text_answer(read::<PromptInput>(&input, "the input").map(|input| {
+        let previous = input.previous_summary.as_slice();
+        summary::summary_prompt(previous, input.messages.iter(), &input.facts, input.max_tokens())
+    }))
+}
+
+/// `factsPrompt`.
+#[napi(catch_unwind)]
+pub fn facts_prompt(input: String) -> TextAnswer {
+    text_answer(
+        read::<PromptInput>(&input, "the input")
+            .map(|input| summary::facts_prompt(input.messages.iter(), &input.facts)),
+    )
+}
+
+/// `extractiveSummary` with the default count.
+#[napi(catch_unwind)]
+pub fn extractive_summary(input: String) -> TextAnswer {
+    text_answer(read::<PromptInput>(&input, "the input").map(|input| {
+        summary::extractive(input.previous_summary.as_slice(), input.messages.iter(), input.max_tokens())
+    }))
+}
+
+/// All lines of `extractiveSummary` as JSON, for an app that counts tokens itself.
+#[napi(catch_unwind)]
+pub fn extractive_lines(input: String) -> Answered {
+    answered(read::<PromptInput>(&input, "the input").map(|input| {
+        to_json(&summary::extractive_lines(input.previous_summary.as_slice(), input.messages.iter()))
+    }))
+}
+
+#[derive(Deserialize)]
+struct RenderInput {
+    summary: Text,
+    facts: Vec<Fact>,
+    recalled: Vec<Message>,
+    headings: HeadingsInput,
+}
+
+#[derive(Deserialize)]
+struct HeadingsInput {
+    summary: Text,
+    facts: Text,
+    recalled: Text,
+}
+
+/// `renderMemory`.
+#[napi(catch_unwind)]
+pub fn render_memory(input: String) -> TextAnswer {
+    text_answer(read::<RenderInput>(&input, "the parts").map(|input| {
+        let recalled: Vec<&Message> = input.recalled.iter().collect();
+        let block = MemoryBlock { summary: input.summary.as_slice(), facts: &input.facts, recalled: &recalled };
+        let HeadingsInput { summary, facts, recalled } = input.headings;
+        render::render_memory(&block, &Headings { summary, facts, recalled })
+    }))
+}
+
+/// `renderFacts`, of a JSON list of facts.
+#[napi(catch_unwind)]
+pub fn render_facts(facts: String) -> TextAnswer {
+    text_answer(read::<Vec<Fact>>(&facts, "the facts").map(|facts| render::render_facts(&facts)))
+}
+
+/// `renderRecalled`, of a JSON list of messages.
+#[napi(catch_unwind)]
+pub fn render_recalled(messages: String) -> TextAnswer {
+    text_answer(read::<Vec<Message>>(&messages, "the messages").map(|messages| {
+        render::render_recalled(&messages.iter().collect::<Vec<_>>())
+    }))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestInput {
+    system_prompt: Option<Text>,
+    system: Text,
+    recent: Vec<Message>,
+}
+
+/// `toOpenAI`, as JSON.
+#[napi(js_name = "toOpenAI", catch_unwind)]
+pub fn to_openai(input: String) -> Answered {
+    answered(read::<RequestInput>(&input, "the context").map(|input| {
+        let window: Vec<&Message> = input.recent.iter().collect();
+        let prompt = input.system_prompt.as_ref().map(Text::as_slice);
+        to_json(&render::to_openai(prompt, input.system.as_slice(), &window))
+    }))
+}
+
+/// `toAnthropic`, as JSON.
+#[napi(catch_unwind)]
+pub fn to_anthropic(input: String) -> Answered {
+    answered(read::<RequestInput>(&input, "the context").map(|input| {
+        let window: Vec<&Message> = input.recent.iter().collect();
+        let prompt = input.system_prompt.as_ref().map(Text::as_slice);
+        to_json(&render::to_anthropic(prompt, input.system.as_slice(), &window))
+    }))
+}
+
+/// Panics, for the test that a panic becomes an error.
+#[napi(catch_unwind)]
+pub fn test_panic() {
+    panic!("asked to panic");
+}

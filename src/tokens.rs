@@ -1,0 +1,69 @@
+//! Counting tokens.
+
+use crate::text::TextSlice;
+
+/// The figures that the default estimate adds up. Two texts joined have the sum of their tallies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    ascii: u64,
+    other: u64,
+}
+
+impl Tally {
+    /// Counts a text.
+    pub fn of(text: TextSlice<'_>) -> Self {
+        let bytes = text.as_bytes();
+        // Every code point beyond ASCII has exactly one lead byte, and those are the bytes from 0xC0 up.
+        let ascii = bytes.iter().filter(|byte| **byte < 0x80).count() as u64;
+        let other = bytes.iter().filter(|byte| **byte >= 0xC0).count() as u64;
+        Self { ascii, other }
+    }
+
+    /// The tally of two texts, one after the other.
+    #[must_use]
+    pub fn plus(self, next: Self) -> Self {
+        Self { ascii: self.ascii + next.ascii, other: self.other + next.other }
+    }
+
+    /// About how many tokens that is: one for four ASCII characters, begun ones included, and one for each other.
+    pub fn tokens(self) -> u64 {
+        self.ascii.div_ceil(4) + self.other
+    }
+}
+
+/// The estimate for one text.
+pub fn estimate(text: TextSlice<'_>) -> u64 {
+    Tally::of(text).tokens()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Text;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: u64) {
+        assert_eq!(estimate(TextSlice::from(text)), expect);
+    }
+
+    #[test]
+    fn four_ascii_characters_or_one_other_are_a_token() {
+        check("", 0);
+        check("a", 1);
+        check("abcd", 1);
+        check("abcde", 2);
+        check("日本語", 3);
+        check("\u{1F600}", 1);
+        check("aé", 2);
+        assert_eq!(estimate(Text::from_utf16(&[0xD83D]).as_slice()), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn tallies_add_up(left in ".*", right in ".*") {
+            let sum = Tally::of(TextSlice::from(left.as_str())).plus(Tally::of(TextSlice::from(right.as_str())));
+            prop_assert_eq!(sum, Tally::of(TextSlice::from(format!("{left}{right}").as_str())));
+        }
+    }
+}
