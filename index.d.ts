@@ -1,0 +1,1414 @@
+/// <reference lib="esnext.disposable" />
+
+/**
+ * Conversation memory for LLM apps: a token-budgeted window of recent messages, a running summary of what was folded
+ * out of it, facts, and recall of earlier messages.
+ *
+ * Three rules hold for everything below.
+ *
+ * - Times are milliseconds since 1970-01-01 UTC, as `Date.now()` gives them, unless another `clock` is configured.
+ * - Wrong arguments throw at once, before a promise exists; everything else rejects. See {@link MemorylineError}.
+ * - Values that are passed in are never changed or kept, and values that come out are fresh.
+ *
+ * @packageDocumentation
+ */
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Messages
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** Who a message is from: the person, the model, the app's instructions, or a tool that the model called. */
+export type Role = 'user' | 'assistant' | 'system' | 'tool';
+
+/** One function call that an assistant message asks for. */
+export interface ToolCall {
+  /** The provider's id of the call, which its result names as `toolCallId`. Not empty. */
+  id: string;
+  /** The name of the function. Not empty. */
+  name: string;
+  /**
+   * The arguments, as the JSON text that the provider sent or as an object that is already parsed. Arrays are refused.
+   * {@link parseArguments} reads both forms.
+   */
+  arguments: string | object;
+}
+
+/** A message as it comes out of a memory, and as the app's own functions receive it. */
+export interface Message {
+  /** Who the message is from. */
+  role: Role;
+  /** The text; empty for an assistant message that only calls tools. */
+  content: string;
+  /** The name of the speaker or, in a `tool` message, of the function that gave the result. */
+  name?: string;
+  /** The calls that an assistant message makes. Their text counts towards the tokens of the message. */
+  toolCalls?: ToolCall[];
+  /** In a `tool` message, the id of the call that it answers. */
+  toolCallId?: string;
+  /** When the message was said, in milliseconds. */
+  at?: number;
+  /**
+   * Anything JSON can hold that the app wants back with the message. It is stored, and neither rendered nor counted.
+   */
+  meta?: Record<string, unknown>;
+}
+
+/**
+ * A message to add. Every {@link Message} is one; beside it, read-only arrays and members that are explicitly
+ * `undefined` are welcome. Members that are not listed here are not stored.
+ *
+ * @example
+ * ```ts
+ * const question: MessageInput = { role: 'user', content: 'Any tables for six on Friday?' };
+ * messageText(question); // => 'Any tables for six on Friday?'
+ * ```
+ */
+export interface MessageInput {
+  /** Who the message is from. */
+  readonly role: Role;
+  /** The text. May be empty, but must be a string. */
+  readonly content: string;
+  /** The name of the speaker or, in a `tool` message, of the function that gave the result. */
+  readonly name?: string | undefined;
+  /** The calls that an assistant message makes, as the provider returned them. */
+  readonly toolCalls?: readonly ToolCall[] | undefined;
+  /** In a `tool` message, the id of the call that it answers. Without it the result is rendered as plain text. */
+  readonly toolCallId?: string | undefined;
+  /**
+   * When the message was said, in milliseconds.
+   *
+   * @default the time of the `add`, from `clock`
+   */
+  readonly at?: number | undefined;
+  /**
+   * Anything JSON can hold that the app wants back with the message. It is stored, and neither rendered nor counted.
+   */
+  readonly meta?: object | undefined;
+}
+
+/** A message in the recent window of a session, as {@link Session.messages} and {@link Session.state} show it. */
+export interface StoredMessage extends Message {
+  /** The number of the message in its session. The first is 1; numbers rise, and none is given twice. */
+  id: number;
+  /** When the message was said, in milliseconds. */
+  at: number;
+  /**
+   * The tokens it is charged with: those of {@link messageText}, plus `budget.perMessageOverhead`. Counted once, when
+   * it is added.
+   */
+  tokens: number;
+}
+
+/** A message that was folded out of the window, as the archive keeps it for recall. */
+export interface ArchivedMessage extends StoredMessage {
+  /** The number of the fold that took the message out of the window. The first fold is 1. */
+  compaction: number;
+  /**
+   * The vector that `embed` gave for the message, always as a plain array with the values as given. Missing when there
+   * is no embedder, or when it returned no row for this message.
+   */
+  embedding?: number[];
+}
+
+/** An archived message to import: an {@link ArchivedMessage} whose vector may also be a typed array. */
+export interface ArchivedMessageInput extends Omit<ArchivedMessage, 'embedding'> {
+  /** The vector of the message. Every number must be finite. */
+  embedding?: Vector | undefined;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Sessions and what they hold
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** One thing known about the conversation. A session has at most one fact for each key. */
+export interface Fact {
+  /** The key, in the form that {@link normalizeFactKey} gives. */
+  key: string;
+  /** The value, without white space around it. */
+  value: string;
+  /**
+   * `'pinned'` when the app set it with {@link Session.pin}, `'extracted'` when `extractFacts` found it. Extracted
+   * never replaces pinned.
+   */
+  source: 'pinned' | 'extracted';
+  /** When this value was set, in milliseconds. */
+  at: number;
+}
+
+/**
+ * A fact to set. The key is normalized and the value trimmed when it is stored; if either is then empty, the fact is
+ * skipped.
+ */
+export interface FactInput {
+  /** The key, in any spelling: `Party Size`, `party-size` and `party_size` are one. */
+  key: string;
+  /** The value. */
+  value: string;
+}
+
+/** Everything about one session, as plain data that survives `JSON.stringify`. This is what stores load and save. */
+export interface SessionState {
+  /** The version of this format. */
+  version: 1;
+  /** The id of the session. */
+  id: string;
+  /** The window: the messages that are sent as they are, oldest first. */
+  recent: StoredMessage[];
+  /** The folded messages that are kept for recall, oldest first. At most `archive.max`. */
+  archive: ArchivedMessage[];
+  /** The running summary of everything that was folded, or an empty string. */
+  summary: string;
+  /** The facts, in the order in which their keys first appeared. */
+  facts: Fact[];
+  /** The id of the newest message; 0 when there was none. */
+  seq: number;
+  /** How many folds there were. */
+  compactions: number;
+  /** When the session was first used, in milliseconds. */
+  createdAt: number;
+  /** When the session was last changed, in milliseconds. */
+  updatedAt: number;
+}
+
+/** A state to import: a {@link SessionState} whose vectors may also be typed arrays. */
+export interface SessionStateInput extends Omit<SessionState, 'archive'> {
+  /** The folded messages, oldest first. */
+  archive: readonly ArchivedMessageInput[];
+}
+
+/** What a fold did. */
+export interface CompactResult {
+  /** How many messages were folded; 0 when there was nothing to fold. */
+  folded: number;
+  /** The summary as it is now. */
+  summary: string;
+  /** All facts as they are now. */
+  facts: Fact[];
+  /**
+   * Only with `compaction.onError: 'defer'`: the very object that an app function threw. The fold waits for the next
+   * turn, except when `onArchive` threw it, which runs after the fold is saved.
+   */
+  error?: unknown;
+}
+
+/** What {@link Session.add} did. */
+export interface AddResult extends CompactResult {
+  /** How many messages were added. */
+  added: number;
+  /** Whether messages were folded. */
+  compacted: boolean;
+}
+
+/** What {@link Session.context} takes. */
+export interface ContextOptions {
+  /**
+   * The text to search the archive for. An empty string recalls nothing. Another type throws a TypeError with the code
+   * `ERR_MEMORYLINE_INVALID_OPTION`.
+   *
+   * @default the content of the latest user message in the window
+   */
+  query?: string | undefined;
+  /**
+   * Whether to recall anything.
+   *
+   * @default true
+   */
+  recall?: boolean | undefined;
+  /**
+   * The most messages to recall. Unit: messages. Minimum: 0. Anything else than a finite number from there on throws a
+   * RangeError with the code `ERR_MEMORYLINE_INVALID_OPTION`.
+   *
+   * @default `recall.topK` of the memory
+   */
+  topK?: number | undefined;
+  /**
+   * The lowest score that is recalled. Unit: cosine similarity, between -1 and 1. Minimum: none. `NaN` or another type
+   * throws a RangeError with the code `ERR_MEMORYLINE_INVALID_OPTION`.
+   *
+   * @default `recall.minScore` of the memory
+   */
+  minScore?: number | undefined;
+}
+
+/** An archived message that fits the query. */
+export interface RecalledMessage {
+  /** The archived message. */
+  message: ArchivedMessage;
+  /** How well it fits; for the built-in search the cosine similarity, between -1 and 1. */
+  score: number;
+}
+
+/**
+ * Everything that the next call of a model should see. {@link toOpenAI} and {@link toAnthropic} turn it into a request.
+ */
+export interface MemoryContext {
+  /** The id of the session. */
+  sessionId: string;
+  /** The running summary, or an empty string. */
+  summary: string;
+  /** All facts. */
+  facts: Fact[];
+  /** The archived messages that fit the query, oldest first. */
+  recalled: RecalledMessage[];
+  /** The window: the messages to send as they are, oldest first. */
+  recent: Message[];
+  /** Summary, facts and recalled messages as one Markdown block for the system prompt, or an empty string. */
+  system: string;
+  /** What each part costs, in tokens. */
+  tokens: {
+    /** Tokens of the summary. */
+    summary: number;
+    /** Tokens of the lines that list the facts. */
+    facts: number;
+    /** Tokens of the recalled messages, overhead included. */
+    recalled: number;
+    /** Tokens of the window, overhead included. */
+    recent: number;
+    /** Tokens of `system` and the window together: what the model will see. */
+    total: number;
+  };
+  /**
+   * The very object that `embed` threw, or the error about what it returned. `recalled` is then empty and everything
+   * else is as usual.
+   */
+  recallError?: unknown;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The app's own functions
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** What a summarizer works from. */
+export interface SummarizeInput {
+  /** The summary so far, or an empty string. */
+  previousSummary: string;
+  /** The messages being folded, oldest first. */
+  messages: Message[];
+  /** All facts so far. */
+  facts: Fact[];
+  /** The length to aim for, in tokens. It is a request: a longer summary is kept. */
+  maxTokens: number;
+}
+
+/**
+ * Returns the new summary: what the previous one said, and what the folded messages add.
+ *
+ * A result that is empty, blank, `null` or `undefined` is a failed fold with the code `ERR_MEMORYLINE_SUMMARY_EMPTY`,
+ * so that it never erases the summary; an object, function or symbol fails with `ERR_MEMORYLINE_CALLBACK_RESULT`.
+ */
+export type Summarizer = (input: SummarizeInput) => string | Promise<string>;
+
+/** What a fact extractor works from. */
+export interface ExtractFactsInput {
+  /** The messages being folded, oldest first. */
+  messages: Message[];
+  /** All facts so far. */
+  facts: Fact[];
+  /** The new summary, which includes these messages. */
+  summary: string;
+}
+
+/**
+ * Returns the facts that the folded messages state. `null` counts as none; anything else than an array fails with the
+ * code `ERR_MEMORYLINE_CALLBACK_RESULT`.
+ */
+export type FactExtractor = (input: ExtractFactsInput) => FactInput[] | Promise<FactInput[]>;
+
+/** One embedding. */
+export type Vector = readonly number[] | Float32Array | Float64Array;
+
+/** Embeddings in one flat list: the rows one after another. */
+export interface FlatEmbeddings {
+  /** All numbers. The length must be a multiple of `dimensions`. */
+  readonly data: readonly number[] | Float32Array | Float64Array;
+  /** The length of one row. */
+  readonly dimensions: number;
+}
+
+/**
+ * The embeddings of several texts, in their order: one {@link Vector} per text, or one typed array whose length is a
+ * multiple of the number of texts, or {@link FlatEmbeddings}.
+ *
+ * A message for which there is no row is archived without a vector and is not found by the built-in search.
+ */
+export type Embeddings = readonly Vector[] | Float32Array | Float64Array | FlatEmbeddings;
+
+/**
+ * Returns one vector per text, in the same order. A number that is not finite, or another type, fails with a TypeError
+ * and the code `ERR_MEMORYLINE_CALLBACK_RESULT`.
+ *
+ * `Embedder` alone returns arrays of numbers; name the result for another form. `embed` takes an embedder of any form.
+ *
+ * @typeParam Result - The form in which the vectors are returned.
+ *
+ * @example
+ * ```ts
+ * const lengths: Embedder = (texts) => texts.map((text) => [text.length, 1]);
+ * const packed: Embedder<Float32Array> = (texts) => new Float32Array(texts.length * 1536);
+ * ```
+ */
+export type Embedder<Result extends Embeddings = number[][]> = (texts: string[]) => Result | Promise<Result>;
+
+/** What a retriever searches with. */
+export interface RetrieveInput {
+  /** The id of the session. */
+  sessionId: string;
+  /** The text to search for. Never empty. */
+  query: string;
+  /** The vector of the query, as a plain array. Missing when there is no embedder. */
+  embedding?: number[];
+  /** The most messages to return. */
+  topK: number;
+  /** The lowest score to return. */
+  minScore: number;
+  /** The archive of the session, oldest first. */
+  archive: ArchivedMessage[];
+}
+
+/**
+ * Returns the archived messages that fit the query, best first.
+ *
+ * The result is not cut to `topK` or `minScore`. It is cut to `recall.maxTokens`, and then put in the order of the
+ * message ids.
+ */
+export type Retriever = (input: RetrieveInput) => RecalledMessage[] | Promise<RecalledMessage[]>;
+
+/** Where an error that {@link MemoryOptions.onError} hears of came from. */
+export interface ErrorInfo {
+  /** The id of the session. */
+  sessionId: string;
+  /** The app function that failed. */
+  stage: 'summarize' | 'extractFacts' | 'embed' | 'onArchive';
+  /** The operation that called it. */
+  operation: 'add' | 'compact' | 'context';
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Options
+// ---------------------------------------------------------------------------------------------------------------------
+
+/**
+ * What {@link createMemory} takes. `undefined`, and `null` from JavaScript, means the default.
+ *
+ * A number that is not finite or below its minimum throws a RangeError that names the option, with the code
+ * `ERR_MEMORYLINE_INVALID_OPTION`. Fractions are accepted. Functions may return their result or a promise of it, except
+ * `countTokens` and `clock`, which are synchronous.
+ */
+export interface MemoryOptions {
+  /**
+   * When the window is folded, and how far.
+   *
+   * @default every member at its default
+   */
+  budget?:
+    | {
+        /**
+         * The window is folded when it costs more than this. Unit: tokens. Minimum: 1.
+         *
+         * @default 4000
+         */
+        maxTokens?: number | undefined;
+        /**
+         * Folding stops when the window costs this or less. Unit: tokens. Minimum: 0. More than `maxTokens` throws a
+         * RangeError.
+         *
+         * @default half of `maxTokens`, rounded down
+         */
+        targetTokens?: number | undefined;
+        /**
+         * How many of the newest messages are never folded. Unit: messages. Minimum: 0. With 0, even a single message
+         * that is over the budget is folded at once.
+         *
+         * @default 4
+         */
+        keepRecent?: number | undefined;
+        /**
+         * The length that the summarizer is asked for. Unit: tokens. Minimum: 1. The built-in summarizer keeps to it,
+         * as far as one line allows.
+         *
+         * @default 500
+         */
+        summaryMaxTokens?: number | undefined;
+        /**
+         * What each message is charged on top of its text, for the framing that the provider adds. Unit: tokens.
+         * Minimum: 0.
+         *
+         * @default 4
+         */
+        perMessageOverhead?: number | undefined;
+      }
+    | undefined;
+  /**
+   * Whether a fold goes on until the window starts with a user message, as far as `keepRecent` allows.
+   *
+   * @default true
+   */
+  alignToUser?: boolean | undefined;
+  /**
+   * What recall may bring back.
+   *
+   * @default every member at its default
+   */
+  recall?:
+    | {
+        /**
+         * The most messages to recall. Unit: messages. Minimum: 0.
+         *
+         * @default 3
+         */
+        topK?: number | undefined;
+        /**
+         * The lowest score that is recalled. Unit: cosine similarity, between -1 and 1. Minimum: none; this number is
+         * not checked.
+         *
+         * @default 0.25
+         */
+        minScore?: number | undefined;
+        /**
+         * What the recalled messages may cost together. A message that does not fit is left out, and a shorter one
+         * after it may still come in. Unit: tokens. Minimum: 0.
+         *
+         * @default 800
+         */
+        maxTokens?: number | undefined;
+      }
+    | undefined;
+  /**
+   * What is kept of the folded messages.
+   *
+   * @default every member at its default
+   */
+  archive?:
+    | {
+        /**
+         * How many folded messages a session keeps; the oldest are dropped. Unit: messages. Minimum: 0.
+         *
+         * @default 1000
+         */
+        max?: number | undefined;
+      }
+    | undefined;
+  /**
+   * How a fold that fails is treated.
+   *
+   * @default every member at its default
+   */
+  compaction?:
+    | {
+        /**
+         * What happens when `summarize`, `extractFacts` or `embed` fails while messages are folded.
+         *
+         * - `'throw'`: `add` and `compact` reject with the very object that was thrown, and nothing changes. The new
+         *   messages are not stored, so the same call can be made again.
+         * - `'defer'`: the new messages are stored, the fold is left for the next turn, and the result carries the
+         *   object as `error`. `context` goes on working.
+         *
+         * When `onArchive` throws, messages and fold are already saved: `'throw'` rejects all the same (do not add the
+         * messages again), `'defer'` resolves with `compacted: true` and `error`.
+         *
+         * Any other value throws a TypeError with the code `ERR_MEMORYLINE_INVALID_OPTION`.
+         *
+         * @default 'throw'
+         */
+        onError?: 'throw' | 'defer' | undefined;
+      }
+    | undefined;
+  /**
+   * Writes the new summary when messages are folded, usually with a call of a model. {@link summaryPrompt} makes the
+   * prompt.
+   *
+   * @default {@link extractiveSummary}, which keeps one line per message
+   */
+  summarize?: Summarizer | undefined;
+  /**
+   * Finds facts in the messages that are folded, usually with a call of a model. {@link factsPrompt} makes the prompt
+   * and {@link parseFacts} reads the reply.
+   *
+   * @default none: facts are only pinned
+   */
+  extractFacts?: FactExtractor | undefined;
+  /**
+   * Embeds texts. It is called once per fold with the text of every folded message, and once per `context` with the
+   * query alone. When it fails for a query, the context has no recalled messages and carries the error as
+   * `recallError`.
+   *
+   * @default none: the built-in search finds nothing
+   */
+  embed?: Embedder<Embeddings> | undefined;
+  /**
+   * Searches in place of the built-in exact search, for example in an index of the app.
+   *
+   * @default the archived messages of the session with the highest cosine similarity
+   */
+  retrieve?: Retriever | undefined;
+  /**
+   * Hears of every fold, once, after it is saved. It receives all the folded messages, also when `archive.max` keeps
+   * fewer. See `compaction.onError` for what happens when it throws.
+   *
+   * @default none
+   */
+  onArchive?: ((sessionId: string, messages: ArchivedMessage[]) => unknown) | undefined;
+  /**
+   * Hears of every failure that is not thrown to the caller: a deferred fold, and an embedder that failed for a query.
+   * What it throws is ignored.
+   *
+   * @default none
+   */
+  onError?: ((error: unknown, info: ErrorInfo) => void) | undefined;
+  /**
+   * Counts the tokens of a text, synchronously. Anything else than a finite number from 0 on fails the operation with a
+   * TypeError and the code `ERR_MEMORYLINE_CALLBACK_RESULT`.
+   *
+   * @default {@link estimateTokens}
+   */
+  countTokens?: ((text: string) => number) | undefined;
+  /**
+   * Where sessions are kept: a store of this package, or any object with `load`, `save` and `delete`.
+   *
+   * @default a new {@link MemoryStore}
+   */
+  store?: Store | undefined;
+  /**
+   * Gives the time, synchronously. Unit: milliseconds. Minimum: none. Anything else than a number fails the operation
+   * with a TypeError and the code `ERR_MEMORYLINE_CALLBACK_RESULT`.
+   *
+   * @default Date.now
+   */
+  clock?: (() => number) | undefined;
+}
+
+/** What {@link renderMemory} takes. */
+export interface RenderOptions {
+  /**
+   * The heading of each section, with its Markdown marks. A heading that is left out keeps its default.
+   *
+   * @default every member at its default
+   */
+  headings?: {
+    /**
+     * The heading of the summary.
+     *
+     * @default '## Conversation so far'
+     */
+    summary?: string;
+    /**
+     * The heading of the facts.
+     *
+     * @default '## Known facts'
+     */
+    facts?: string;
+    /**
+     * The heading of the recalled messages.
+     *
+     * @default '## Relevant earlier messages'
+     */
+    recalled?: string;
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Memories and sessions
+// ---------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Makes a memory; the same as `new Memory(options)`.
+ *
+ * @throws A RangeError or TypeError with the code `ERR_MEMORYLINE_INVALID_OPTION`, see {@link MemoryOptions}.
+ *
+ * @example
+ * ```ts
+ * const memory = createMemory({ budget: { maxTokens: 3000 } });
+ * const session = memory.session('user:42');
+ * await session.add({ role: 'user', content: 'A table for six, please.' });
+ * (await session.context()).recent.length; // => 1
+ * ```
+ */
+export declare function createMemory(options?: MemoryOptions): Memory;
+
+/**
+ * A set of sessions with one configuration and one store.
+ *
+ * Operations on one session run one after another, in the order in which they were called; different sessions run side
+ * by side. Calling a session from inside one of its own running callbacks would wait for itself, so it rejects at once
+ * with the code `ERR_MEMORYLINE_REENTRANT`.
+ */
+export declare class Memory {
+  /**
+   * Makes a memory; the same as {@link createMemory}.
+   *
+   * @throws A RangeError or TypeError with the code `ERR_MEMORYLINE_INVALID_OPTION`, see {@link MemoryOptions}.
+   */
+  constructor(options?: MemoryOptions);
+  /**
+   * The session with this id. Nothing is read or stored before it is used.
+   *
+   * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the id is not a string or is empty.
+   */
+  session(id: string): Session;
+  /** Deletes everything about a session. Deleting one that does not exist is no error. */
+  forget(id: string): Promise<void>;
+  /** Everything about a session, or `null` when it does not exist. The state is not checked. */
+  export(id: string): Promise<SessionState | null>;
+  /**
+   * Stores a state under its id, in place of the session that was there. Only version and id are checked here; an
+   * operation that needs a part which is missing rejects with the code `ERR_MEMORYLINE_INVALID_STATE`.
+   *
+   * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_STATE` when the state is not an object, has another
+   * version than 1, or has no id.
+   */
+  import(state: SessionStateInput): Promise<void>;
+}
+
+/**
+ * One conversation, made by {@link Memory.session}. It is a cheap handle: everything it shows is read from the store
+ * when it is asked for.
+ *
+ * Its methods reject with what the store throws, and with the code `ERR_MEMORYLINE_INVALID_STATE` when the store
+ * returns something that is not the state of a session.
+ */
+export declare class Session {
+  /** Sessions are made by {@link Memory.session}. */
+  private constructor();
+  /** The id of the session. */
+  readonly id: string;
+  /**
+   * Appends messages and, when the window is then over `budget.maxTokens`, folds its oldest messages into summary,
+   * facts and archive. All messages are checked before any is stored; an empty array changes nothing.
+   *
+   * Rejects when a fold fails, unless `compaction.onError` is `'defer'`.
+   *
+   * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when a message has the wrong shape.
+   *
+   * @example
+   * ```ts
+   * const session = createMemory().session('user:42');
+   * const result = await session.add([
+   *   { role: 'user', content: 'Any tables for six?' },
+   *   { role: 'assistant', content: 'Seven or nine, which do you prefer?' },
+   * ]);
+   * result; // => { added: 2, compacted: false, folded: 0, summary: '', facts: [] }
+   * ```
+   */
+  add(messages: MessageInput | readonly MessageInput[]): Promise<AddResult>;
+  /**
+   * Folds now what `add` would fold: nothing, while the window is within its budget.
+   *
+   * Rejects when a fold fails, unless `compaction.onError` is `'defer'`.
+   */
+  compact(options?: {
+    /**
+     * Whether to fold everything but the `budget.keepRecent` newest messages, whatever the window costs.
+     *
+     * @default false
+     */
+    force?: boolean | undefined;
+  }): Promise<CompactResult>;
+  /**
+   * Sets one fact that extracted facts never replace, and returns all facts. An item without a key or a value is
+   * skipped.
+   *
+   * @example
+   * ```ts
+   * const session = createMemory({ clock: () => 0 }).session('user:42');
+   * await session.pin('Party Size', '6'); // => [{ key: 'party_size', value: '6', source: 'pinned', at: 0 }]
+   * ```
+   */
+  pin(key: string, value: string): Promise<Fact[]>;
+  /**
+   * Sets facts that extracted facts never replace, and returns all facts. An item without a key or a value is skipped.
+   */
+  pin(facts: FactInput | readonly FactInput[]): Promise<Fact[]>;
+  /**
+   * Removes the fact with this key, pinned or extracted, and tells whether there was one.
+   *
+   * @throws A TypeError when the key is not a string.
+   */
+  unpin(key: string): Promise<boolean>;
+  /** All facts, in the order in which their keys first appeared. */
+  facts(): Promise<Fact[]>;
+  /** The messages in the window, oldest first. */
+  messages(): Promise<StoredMessage[]>;
+  /** Everything about the session, for debugging or export. A session that was never used gives an empty state. */
+  state(): Promise<SessionState>;
+  /**
+   * Everything that the next call of a model should see. Reading it changes nothing and creates no session.
+   *
+   * A failing embedder does not fail it, see {@link MemoryContext.recallError}. It rejects with what `retrieve` throws.
+   *
+   * @throws A TypeError or RangeError with the code `ERR_MEMORYLINE_INVALID_OPTION`, see {@link ContextOptions}.
+   */
+  context(options?: ContextOptions): Promise<MemoryContext>;
+  /** Deletes everything about the session, like {@link Memory.forget}. */
+  clear(): Promise<void>;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Stores
+// ---------------------------------------------------------------------------------------------------------------------
+
+/**
+ * What a memory needs of a store. Any object with these methods is one; each may return its result or a promise of it.
+ *
+ * A store of the app's own is loaded for every operation and saved after every change, and the last writer wins when
+ * several processes share a session.
+ *
+ * @example
+ * ```ts
+ * const sessions = new Map<string, string>();
+ * const store: Store = {
+ *   load: (id) => JSON.parse(sessions.get(id) ?? 'null'),
+ *   save: (state) => void sessions.set(state.id, JSON.stringify(state)),
+ *   delete: (id) => void sessions.delete(id),
+ * };
+ * ```
+ */
+export interface Store {
+  /** The state that was last saved under this id; `null` or `undefined` when there is none. */
+  load(id: string): SessionState | null | undefined | Promise<SessionState | null | undefined>;
+  /** Keeps a state under `state.id`, in place of an earlier one. */
+  save(state: SessionState): void | Promise<void>;
+  /** Removes the state with this id, if there is one. */
+  delete(id: string): void | Promise<void>;
+}
+
+/** Keeps sessions in this process. They are gone when it ends. */
+export declare class MemoryStore implements Store {
+  /** Makes an empty store. */
+  constructor();
+  /** A fresh copy of the state with this id, or `null`. */
+  load(id: string): SessionState | null;
+  /** Keeps a copy of a state. */
+  save(state: SessionState): void;
+  /** Removes the state with this id, if there is one. */
+  delete(id: string): void;
+  /** The ids of all sessions, in the order in which they were first saved. */
+  ids(): string[];
+}
+
+/** What {@link SqliteStore} takes beside the path. */
+export interface SqliteStoreOptions {
+  /**
+   * What a finished write survives. `'normal'` survives the end of the process; the latest writes may be missing after
+   * the machine lost power, but the file stays whole. `'full'` waits for the disk and survives that too. Any other
+   * value throws a TypeError.
+   *
+   * @default 'normal'
+   */
+  durability?: 'normal' | 'full' | undefined;
+  /**
+   * How long a write waits for another process that is writing. Unit: milliseconds. Minimum: 0. Anything else than a
+   * finite number from there on throws a RangeError.
+   *
+   * @default 5000
+   */
+  busyTimeoutMs?: number | undefined;
+}
+
+/**
+ * Keeps sessions in a SQLite file, one row per message, fact and fold. A turn adds rows and rewrites nothing. SQLite is
+ * built in. One store may serve several memories.
+ *
+ * Operations reject with the code `ERR_MEMORYLINE_STORE` when SQLite fails, with `ERR_MEMORYLINE_CONFLICT` when other
+ * writers keep changing the session, and with `ERR_MEMORYLINE_CLOSED` after {@link SqliteStore.close}.
+ *
+ * @example
+ * ```ts
+ * const store = new SqliteStore(':memory:');
+ * const memory = createMemory({ store });
+ * await memory.session('user:42').pin('name', 'Dana');
+ * await store.ids(); // => ['user:42']
+ * store.close();
+ * ```
+ */
+export declare class SqliteStore implements Store, Disposable, AsyncDisposable {
+  /**
+   * Opens the file at this path, or makes it. `':memory:'` keeps everything in this process.
+   *
+   * @throws A TypeError or RangeError with the code `ERR_MEMORYLINE_INVALID_OPTION` when the path is not a string or is
+   * empty, or an option is not valid; an Error with the code `ERR_MEMORYLINE_STORE` when the file cannot be opened.
+   */
+  constructor(path: string, options?: SqliteStoreOptions);
+  /** A fresh copy of the state with this id, or `null`. */
+  load(id: string): Promise<SessionState | null>;
+  /** Keeps a state under `state.id`, in place of an earlier one. */
+  save(state: SessionState): Promise<void>;
+  /** Removes the state with this id, if there is one. */
+  delete(id: string): Promise<void>;
+  /** The ids of all sessions, in the order in which they were first saved. */
+  ids(): Promise<string[]>;
+  /** Closes the file. Closing it again does nothing. */
+  close(): void;
+  /** Closes the file at the end of a `using` block. */
+  [Symbol.dispose](): void;
+  /** Closes the file at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The SQL that {@link SqlStore} speaks: which placeholders, and how to insert or update. */
+export type SqlDialect = 'postgres' | 'sqlite' | 'mysql';
+
+/**
+ * What a statement gives: an object with the rows, the rows themselves, or the `[rows, fields]` pair of mysql2. For a
+ * statement that returns no rows it is not looked at.
+ */
+export type SqlResult =
+  | {
+      /** The rows, as objects with the column names as keys. */
+      rows: unknown[];
+    }
+  | unknown[];
+
+/** Runs one statement with a database client of the app. */
+export type SqlQuery = (sql: string, params: (string | number)[]) => SqlResult | PromiseLike<SqlResult>;
+
+/** What {@link SqlStore} takes. */
+export interface SqlStoreOptions {
+  /** Runs one statement. */
+  query: SqlQuery;
+  /**
+   * The table. It is put into the SQL as it is, so it must never come from outside.
+   *
+   * @default 'memoryline_sessions'
+   */
+  table?: string | undefined;
+  /**
+   * The SQL that the database speaks.
+   *
+   * @default 'postgres'
+   */
+  dialect?: SqlDialect | undefined;
+}
+
+/**
+ * Keeps sessions in a table of an SQL database, through a client of the app: one row per session, the state as JSON
+ * text. It rejects with what `query` throws.
+ *
+ * @example
+ * ```ts
+ * import { Pool } from 'pg';
+ * import { createMemory, SqlStore } from 'memoryline';
+ *
+ * const pool = new Pool();
+ * await pool.query(SqlStore.ddl());
+ * const memory = createMemory({ store: new SqlStore({ query: (sql, params) => pool.query(sql, params) }) });
+ * ```
+ */
+export declare class SqlStore implements Store {
+  /** Makes a store. Nothing is sent to the database before it is used. */
+  constructor(options: SqlStoreOptions);
+  /**
+   * The statement that makes the table, if it does not exist.
+   *
+   * @param table - The table; `'memoryline_sessions'` when it is left out.
+   */
+  static ddl(table?: string): string;
+  /** The state with this id, or `null`. */
+  load(id: string): Promise<SessionState | null>;
+  /** Inserts or updates the row of a session. */
+  save(state: SessionState): Promise<void>;
+  /** Deletes the row of a session. */
+  delete(id: string): Promise<void>;
+}
+
+/** What {@link RedisStore} needs of a client. Those of `redis` and of `ioredis` fit. */
+export interface RedisLike {
+  /** Reads a value; `null` when there is none. */
+  get(key: string): PromiseLike<string | null | undefined>;
+  /** Writes a value. */
+  set(key: string, value: string): PromiseLike<unknown>;
+  /** Removes a key. */
+  del(key: string): PromiseLike<unknown>;
+  /** Lets a key expire after this many seconds. Needed for `ttlSeconds`. */
+  expire?(key: string, seconds: number): PromiseLike<unknown>;
+}
+
+/** What {@link RedisStore} takes beside the client. */
+export interface RedisStoreOptions {
+  /**
+   * What stands before the session id in a key.
+   *
+   * @default 'memoryline:'
+   */
+  prefix?: string | undefined;
+  /**
+   * How long a session is kept after it was last changed. Unit: seconds. Minimum: none; with 0 it is removed at once. A
+   * client without `expire` then throws a TypeError.
+   *
+   * @default none: sessions are kept until they are deleted
+   */
+  ttlSeconds?: number | undefined;
+}
+
+/**
+ * Keeps sessions in Redis, through a client of the app: one key per session, the state as JSON text. It rejects with
+ * what the client throws.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from 'redis';
+ * import { createMemory, RedisStore } from 'memoryline';
+ *
+ * const client = createClient();
+ * await client.connect();
+ * const memory = createMemory({ store: new RedisStore(client, { prefix: 'chat:', ttlSeconds: 60 * 60 * 24 * 30 }) });
+ * ```
+ */
+export declare class RedisStore implements Store {
+  /**
+   * Makes a store. Nothing is sent to Redis before it is used.
+   *
+   * @throws A TypeError when `ttlSeconds` is given and the client has no `expire`.
+   */
+  constructor(client: RedisLike, options?: RedisStoreOptions);
+  /** The state with this id, or `null`. */
+  load(id: string): Promise<SessionState | null>;
+  /** Writes the state of a session and, with `ttlSeconds`, lets it expire. */
+  save(state: SessionState): Promise<void>;
+  /** Deletes the key of a session. */
+  delete(id: string): Promise<void>;
+}
+
+/**
+ * Checks that a value is the state of a session, as far as version and id tell.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_STATE` when it is not an object, has another version than
+ * 1, or has no id.
+ */
+export declare function assertSessionState(state: unknown): asserts state is SessionState;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Rendering
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** A function call in an assistant message of the OpenAI Chat Completions API. */
+export interface OpenAIToolCall {
+  /** The id of the call. */
+  id: string;
+  /** The kind of call; always a function. */
+  type: 'function';
+  /** The function that is called. */
+  function: {
+    /** The name of the function. */
+    name: string;
+    /** The arguments, as JSON text. */
+    arguments: string;
+  };
+}
+
+/** A system message of the OpenAI Chat Completions API. */
+export interface OpenAISystemMessage {
+  /** Who the message is from. */
+  role: 'system';
+  /** The text. */
+  content: string;
+  /** The name of the speaker. */
+  name?: string;
+  /** Only assistant messages have calls. */
+  tool_calls?: undefined;
+  /** Only tool messages answer a call. */
+  tool_call_id?: undefined;
+}
+
+/** A user message of the OpenAI Chat Completions API. */
+export interface OpenAIUserMessage {
+  /** Who the message is from. */
+  role: 'user';
+  /** The text. */
+  content: string;
+  /** The name of the speaker. */
+  name?: string;
+  /** Only assistant messages have calls. */
+  tool_calls?: undefined;
+  /** Only tool messages answer a call. */
+  tool_call_id?: undefined;
+}
+
+/** An assistant message of the OpenAI Chat Completions API. */
+export interface OpenAIAssistantMessage {
+  /** Who the message is from. */
+  role: 'assistant';
+  /** The text; empty when the message only calls tools. */
+  content: string;
+  /** The name of the speaker. */
+  name?: string;
+  /** The calls. Every one of them is answered by a tool message behind it. */
+  tool_calls?: OpenAIToolCall[];
+  /** Only tool messages answer a call. */
+  tool_call_id?: undefined;
+}
+
+/** A tool message of the OpenAI Chat Completions API. */
+export interface OpenAIToolMessage {
+  /** Who the message is from. */
+  role: 'tool';
+  /** The result of the call. */
+  content: string;
+  /** The name of the function. */
+  name?: string;
+  /** Only assistant messages have calls. */
+  tool_calls?: undefined;
+  /**
+   * The id of the call that this message answers. It is missing only where the message was added without a
+   * `toolCallId`; the API refuses such a message, so add results with the id of their call.
+   */
+  tool_call_id: string;
+}
+
+/** A message of the OpenAI Chat Completions API, as {@link toOpenAI} makes it. */
+export type OpenAIMessage = OpenAISystemMessage | OpenAIUserMessage | OpenAIAssistantMessage | OpenAIToolMessage;
+
+/**
+ * Renders a context for OpenAI's Chat Completions API: one system message with the prompt and the memory block, when
+ * either has text, and then the window. The result fits `messages` of the `openai` package as it is.
+ *
+ * Every call is answered right behind it, also where the conversation did not keep to that: a late result moves up, a
+ * call without a result gets one that says so, and a result without a call becomes text of the user.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the context has the wrong shape.
+ *
+ * @example
+ * ```ts
+ * const session = createMemory().session('user:42');
+ * await session.add({ role: 'user', content: 'Hello' });
+ * const messages = toOpenAI(await session.context(), { systemPrompt: 'Be brief.' });
+ * messages; // => [{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Hello' }]
+ * ```
+ */
+export declare function toOpenAI(
+  context: MemoryContext,
+  options?: {
+    /**
+     * The app's own instructions, put before the memory block.
+     *
+     * @default none
+     */
+    systemPrompt?: string | undefined;
+  },
+): OpenAIMessage[];
+
+/** One block of an Anthropic message: text, a tool call, or the result of one. */
+export type AnthropicContentBlock =
+  | {
+      /** The kind of block. */
+      type: 'text';
+      /** The text; never blank. */
+      text: string;
+    }
+  | {
+      /** The kind of block. */
+      type: 'tool_use';
+      /** The id of the call, unique in the request. */
+      id: string;
+      /** The name of the tool. */
+      name: string;
+      /** The arguments. Text that is not a JSON object is `{ arguments: text }`. */
+      input: Record<string, unknown>;
+    }
+  | {
+      /** The kind of block. */
+      type: 'tool_result';
+      /** The id of the call that this block answers. */
+      tool_use_id: string;
+      /** The result of the call. */
+      content: string;
+      /** Set for a call that has no result in the conversation. */
+      is_error?: boolean;
+    };
+
+/** A message of the Anthropic Messages API, as {@link toAnthropic} makes it. */
+export interface AnthropicMessage {
+  /** Who the message is from. The roles alternate, and the first is `'user'`. */
+  role: 'user' | 'assistant';
+  /** Plain text, or blocks where the message has tool calls or results. */
+  content: string | AnthropicContentBlock[];
+}
+
+/**
+ * Renders a context for Anthropic's Messages API: the system text and the turns. The result spreads into
+ * `messages.create` of `@anthropic-ai/sdk` as it is.
+ *
+ * System text is the prompt, the memory block and every system message of the window. Neighbouring messages of one role
+ * are merged, results come before text, and a window that begins with the assistant gets a short user message in front.
+ * Calls and results are paired as {@link toOpenAI} describes.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the context has the wrong shape.
+ *
+ * @example
+ * ```ts
+ * import Anthropic from '@anthropic-ai/sdk';
+ * import { createMemory, toAnthropic } from 'memoryline';
+ *
+ * const context = await createMemory().session('user:42').context();
+ * const reply = await new Anthropic().messages.create({
+ *   model: 'claude-sonnet-5',
+ *   max_tokens: 600,
+ *   ...toAnthropic(context, { systemPrompt: 'Be brief.' }),
+ * });
+ * ```
+ */
+export declare function toAnthropic(
+  context: MemoryContext,
+  options?: {
+    /**
+     * The app's own instructions, put before the memory block.
+     *
+     * @default none
+     */
+    systemPrompt?: string | undefined;
+  },
+): {
+  /** The system text, or an empty string. */
+  system: string;
+  /** The turns, oldest first. */
+  messages: AnthropicMessage[];
+};
+
+/**
+ * Renders summary, facts and recalled messages as one Markdown block. Sections that are empty are left out.
+ *
+ * @example
+ * ```ts
+ * const parts = { summary: 'Dana wants a table.', facts: [], recalled: [] };
+ * renderMemory(parts); // => '## Conversation so far\nDana wants a table.'
+ * renderMemory(parts, { headings: { summary: '# Summary' } }); // => '# Summary\nDana wants a table.'
+ * ```
+ */
+export declare function renderMemory(
+  parts: {
+    /** The summary. */
+    readonly summary: string;
+    /** The facts. */
+    readonly facts: readonly Fact[];
+    /** The recalled messages. */
+    readonly recalled: readonly RecalledMessage[];
+  },
+  options?: RenderOptions,
+): string;
+
+/**
+ * Renders facts as `- key: value` lines, without a heading.
+ *
+ * @example
+ * ```ts
+ * renderFacts([{ key: 'name', value: 'Dana', source: 'pinned', at: 0 }]); // => '- name: Dana'
+ * ```
+ */
+export declare function renderFacts(facts: readonly Fact[]): string;
+
+/** Renders recalled messages as `- speaker: text` lines, without a heading. Each message becomes one line. */
+export declare function renderRecalled(recalled: readonly RecalledMessage[]): string;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Prompts, summaries and facts
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** A prompt that asks a chat model for the new summary. Its reply is what `summarize` returns. */
+export declare function summaryPrompt(input: SummarizeInput): string;
+
+/**
+ * A summary without a model: the previous one and one clipped line per message. The oldest lines are dropped until it
+ * costs at most `input.maxTokens`, or one line is left. System messages are left out.
+ *
+ * @param countTokens - Counts the tokens of a text; {@link estimateTokens} when it is left out.
+ *
+ * @example
+ * ```ts
+ * const messages: Message[] = [{ role: 'user', content: 'Any tables for six?' }];
+ * const input: SummarizeInput = { previousSummary: '', messages, facts: [], maxTokens: 500 };
+ * extractiveSummary(input); // => '- user: Any tables for six?'
+ * ```
+ */
+export declare function extractiveSummary(input: SummarizeInput, countTokens?: (text: string) => number): string;
+
+/** A prompt that asks a chat model for the facts in messages. {@link parseFacts} reads its reply. */
+export declare function factsPrompt(input: ExtractFactsInput): string;
+
+/**
+ * Reads the facts in a reply of a model: `key: value` lines, with or without bullets, a JSON array of
+ * `{ key, value }`, or a JSON object. A code fence around them is ignored, and so is what cannot be read. Keys are
+ * returned as they are written.
+ *
+ * @throws A TypeError when the text is not a string.
+ *
+ * @example
+ * ```ts
+ * parseFacts('- Party Size: 6'); // => [{ key: 'Party Size', value: '6' }]
+ * parseFacts('{"name": "Dana"}'); // => [{ key: 'name', value: 'Dana' }]
+ * parseFacts('none'); // => []
+ * ```
+ */
+export declare function parseFacts(text: string): FactInput[];
+
+/**
+ * The form in which a fact key is stored: lower case, with `_` between the words and only `a` to `z`, `0` to `9` and
+ * `_`. It is empty when nothing of that is left.
+ *
+ * @example
+ * ```ts
+ * normalizeFactKey('Party Size'); // => 'party_size'
+ * ```
+ */
+export declare function normalizeFactKey(key: string): string;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Text, tools and numbers
+// ---------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Estimates the tokens of a text: one for every four ASCII characters, rounded up, and one for every other character.
+ *
+ * @example
+ * ```ts
+ * estimateTokens('Table for six'); // => 4
+ * ```
+ */
+export declare function estimateTokens(text: string): number;
+
+/**
+ * The text of a message, as it is counted, embedded and quoted: its content, followed by its calls.
+ *
+ * @example
+ * ```ts
+ * const calls = [{ id: 'call_1', name: 'find_slots', arguments: { party: 6 } }];
+ * messageText({ role: 'assistant', content: '', toolCalls: calls }); // => '[call find_slots({"party":6})]'
+ * ```
+ */
+export declare function messageText(message: MessageInput): string;
+
+/**
+ * The messages as text, one `speaker: text` line each. The speaker is the name of a message, or else its role.
+ *
+ * @example
+ * ```ts
+ * const dana: MessageInput = { role: 'user', name: 'Dana', content: 'Hello' };
+ * transcript([dana, { role: 'assistant', content: 'Hi' }]); // => 'Dana: Hello\nassistant: Hi'
+ * ```
+ */
+export declare function transcript(messages: readonly MessageInput[]): string;
+
+/**
+ * A text on one line: runs of white space become one space, and none is left at the ends. A text that is longer than
+ * `max` is cut, and ends in three dots.
+ *
+ * @param max - The most UTF-16 units, the dots included; without a limit when it is left out.
+ *
+ * @example
+ * ```ts
+ * oneLine('  A table\n for six '); // => 'A table for six'
+ * oneLine('A table for six', 10); // => 'A table...'
+ * ```
+ */
+export declare function oneLine(text: string, max?: number): string;
+
+/**
+ * The arguments of a call as JSON text. Text is returned as it is.
+ *
+ * @example
+ * ```ts
+ * argumentsText({ id: 'call_1', name: 'find_slots', arguments: { party: 6 } }); // => '{"party":6}'
+ * ```
+ */
+export declare function argumentsText(call: ToolCall): string;
+
+/**
+ * The arguments of a call as an object, and never an error: blank text gives `{}`, and text that is not a JSON object
+ * gives `{ arguments: text }`. An object is returned as it is.
+ *
+ * @example
+ * ```ts
+ * parseArguments({ id: 'call_1', name: 'find_slots', arguments: '{"party":6}' }); // => { party: 6 }
+ * parseArguments({ id: 'call_2', name: 'find_slots', arguments: 'six' }); // => { arguments: 'six' }
+ * ```
+ */
+export declare function parseArguments(call: ToolCall): Record<string, unknown>;
+
+/** Where a call and its results stand in a list of messages. */
+export interface ToolGroup {
+  /** The index of the assistant message that makes the calls. */
+  start: number;
+  /** The index after the last result. */
+  end: number;
+}
+
+/**
+ * The call and results that the message at an index belongs to: an assistant message with calls, and the tool messages
+ * directly behind it that answer them. `null` when the message belongs to none.
+ *
+ * @example
+ * ```ts
+ * const messages: Message[] = [
+ *   { role: 'user', content: 'Any tables?' },
+ *   { role: 'assistant', content: '', toolCalls: [{ id: 'call_1', name: 'find_slots', arguments: '{}' }] },
+ *   { role: 'tool', toolCallId: 'call_1', content: '7pm' },
+ * ];
+ * toolGroupAt(messages, 2); // => { start: 1, end: 3 }
+ * toolGroupAt(messages, 0); // => null
+ * ```
+ */
+export declare function toolGroupAt(messages: readonly MessageInput[], index: number): ToolGroup | null;
+
+/**
+ * The cosine similarity of two vectors, between -1 and 1. It is 0 when one of them has no length. When one is longer,
+ * the rest of it is not looked at.
+ *
+ * @example
+ * ```ts
+ * cosine([3, 4], [3, 4]); // => 1
+ * cosine([1, 0], new Float32Array([0, 1])); // => 0
+ * ```
+ */
+export declare function cosine(a: Vector, b: Vector): number;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Errors
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** What can go wrong, as a code that does not change between releases. */
+export type MemorylineErrorCode =
+  /** An argument has the wrong type or shape. Thrown at once, as a TypeError or RangeError that names the argument. */
+  | 'ERR_MEMORYLINE_INVALID_ARGUMENT'
+  /**
+   * An option has the wrong type or is out of range. Thrown at once, as a TypeError or RangeError that names the
+   * option.
+   */
+  | 'ERR_MEMORYLINE_INVALID_OPTION'
+  /** A TypeError: stored or imported state is not the state of a session, or lacks the part that the message names. */
+  | 'ERR_MEMORYLINE_INVALID_STATE'
+  /** A session was called from inside one of its own running callbacks. The message names the session. */
+  | 'ERR_MEMORYLINE_REENTRANT'
+  /** `summarize` returned no text. The fold failed, and the summary stays. */
+  | 'ERR_MEMORYLINE_SUMMARY_EMPTY'
+  /** A TypeError: a function of the app returned a value of the wrong type. The message names the option. */
+  | 'ERR_MEMORYLINE_CALLBACK_RESULT'
+  /** SQLite failed. The message names the path and the cause. */
+  | 'ERR_MEMORYLINE_STORE'
+  /** The store was closed before. */
+  | 'ERR_MEMORYLINE_CLOSED'
+  /** Other writers changed the session every time this operation tried to save it. Nothing was saved; call again. */
+  | 'ERR_MEMORYLINE_CONFLICT'
+  /** A fault in this package. Please report it. */
+  | 'ERR_MEMORYLINE_INTERNAL';
+
+/**
+ * The shape of the errors that this package makes: a TypeError, RangeError or Error with a code. There is no class of
+ * this name; look at `code`.
+ *
+ * What a function of the app throws, and what a store or database client of the app throws, arrives as the very same
+ * object, without a code of this package.
+ *
+ * @example
+ * ```ts
+ * const memory = createMemory();
+ * let code: MemorylineErrorCode | undefined;
+ * try {
+ *   memory.session('');
+ * } catch (error) {
+ *   code = (error as MemorylineError).code;
+ * }
+ * code; // => 'ERR_MEMORYLINE_INVALID_ARGUMENT'
+ * ```
+ */
+export interface MemorylineError extends Error {
+  /** What went wrong. */
+  readonly code: MemorylineErrorCode;
+}

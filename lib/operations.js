@@ -1,0 +1,177 @@
+'use strict';
+
+// Operations that wait, and the functions of the app that they call.
+//
+// The addon answers most calls at once. An operation that has to wait gets a number; the addon rings `dispatch` with
+// that number when it needs a function of the app, and when the operation is done.
+
+const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks');
+
+const { Bridge } = require('../binding.js');
+const { factInputs, packVectors, stateJson } = require('./convert.js');
+const { fromFailure, keepThrown, wrongResult } = require('./errors.js');
+
+/** Operations under way, by number. Each holds what it needs, so that a forgotten memory is not kept by this module. */
+const operations = new Map();
+
+/** The operations from whose callbacks the running code was called, as the addon takes them. */
+const callers = new AsyncLocalStorage();
+
+const bridge = new Bridge(dispatch);
+
+/** Which operations the running code is called from. */
+const currentCallers = () => callers.getStore();
+
+/**
+ * The promise of what the addon has started.
+ *
+ * `app` has the functions that the operation may call; `finish` makes the result of the answer.
+ */
+function promiseOf(started, app, finish) {
+  if (typeof started === 'string') {
+    try {
+      return Promise.resolve(finish(JSON.parse(started)));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+  if (typeof started !== 'number') return Promise.reject(fromFailure(started));
+  return new Promise((resolve, reject) => {
+    // The functions of the app run in the async context of the call that caused them.
+    const resource = new AsyncResource('memoryline');
+    operations.set(started, { app, callers: currentCallers(), finish, reject, resolve, resource, started });
+  });
+}
+
+/** Called by the addon: `call` is 0 when the operation is done, else it asks for the function `option` of the app. */
+function dispatch(number, call, option, payload) {
+  const operation = operations.get(number);
+  if (call === 0) {
+    operations.delete(number);
+    operation.resource.emitDestroy();
+    complete(operation, payload);
+    return;
+  }
+  const within = Float64Array.of(...(operation.callers ?? []), number);
+  operation.resource.runInAsyncScope(() => callers.run(within, serve, operation, call, option, payload));
+}
+
+function complete({ finish, hits, reject, resolve }, payload) {
+  if (typeof payload !== 'string') {
+    reject(fromFailure(payload));
+    return;
+  }
+  try {
+    resolve(finish(JSON.parse(payload), hits));
+  } catch (error) {
+    reject(error);
+  }
+}
+
+/** Calls the function of the app and hands what it gives to the addon, now or when its promise settles. */
+function serve(operation, call, option, payload) {
+  const failed = (error) => bridge.settleFailed(call, keepThrown(error));
+  const { run, settle } = CALLS[option];
+  const settled = (result, input) => {
+    try {
+      settle(call, result, operation, input);
+    } catch (error) {
+      failed(error);
+    }
+  };
+  try {
+    const input = payload === '' ? undefined : JSON.parse(payload);
+    const result = run(operation.app, input, call);
+    if (typeof result?.then === 'function') {
+      Promise.resolve(result).then((value) => settled(value, input), failed);
+    } else {
+      settled(result, input);
+    }
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** For each function of the app: how it is called, and how its result crosses. */
+const CALLS = {
+  summarize: {
+    run: (app, input) => app.summarize(input),
+    settle(call, result) {
+      if (typeof result === 'object' ? result !== null : ['function', 'symbol'].includes(typeof result)) {
+        throw wrongResult('summarize', 'a string');
+      }
+      bridge.settleText(call, String(result ?? ''));
+    },
+  },
+  extractFacts: {
+    run: (app, input) => app.extractFacts(input),
+    settle(call, result) {
+      const facts = result ?? [];
+      if (!Array.isArray(facts)) throw wrongResult('extractFacts', 'a list of { key, value }');
+      bridge.settleJson(call, JSON.stringify(factInputs(facts)));
+    },
+  },
+  embed: {
+    run: (app, texts) => app.embed(texts),
+    settle(call, result, operation, texts) {
+      const { widths, numbers } = packVectors(result, texts.length);
+      bridge.settleVectors(call, widths, numbers);
+    },
+  },
+  retrieve: {
+    run: (app, { sessionId, query, topK, minScore, embedding }, call) =>
+      app.retrieve({
+        sessionId,
+        query,
+        topK,
+        minScore,
+        // Most retrievers have an index of their own; the archive crosses when it is read, and only then.
+        get archive() {
+          const archive = JSON.parse(bridge.archiveOf(call));
+          Object.defineProperty(this, 'archive', { value: archive, writable: true });
+          return archive;
+        },
+        ...(embedding === undefined ? undefined : { embedding }),
+      }),
+    settle(call, result, operation) {
+      operation.hits = [...result];
+      const hits = operation.hits.map((hit) => {
+        const message = hit?.message;
+        if (typeof message !== 'object' || message === null) {
+          throw wrongResult('retrieve', 'a list of { message, score }');
+        }
+        const { id, tokens, role, content, name, toolCalls } = message;
+        return { id, tokens, message: { role, content, name, toolCalls } };
+      });
+      bridge.settleJson(call, JSON.stringify(hits));
+    },
+  },
+  onArchive: {
+    run: (app, { sessionId, messages }) => app.onArchive(sessionId, messages),
+    settle: (call) => bridge.settleNothing(call),
+  },
+  clock: {
+    run: (app) => app.clock(),
+    settle: (call, result) => bridge.settleNumber(call, checkTime(result)),
+  },
+  'store.load': {
+    run: (app, id) => app.store.load(id),
+    settle: (call, state) => (state == null ? bridge.settleNothing(call) : bridge.settleJson(call, stateJson(state))),
+  },
+  'store.save': {
+    run: (app, state) => app.store.save(state),
+    settle: (call) => bridge.settleNothing(call),
+  },
+  'store.delete': {
+    run: (app, id) => app.store.delete(id),
+    settle: (call) => bridge.settleNothing(call),
+  },
+};
+
+/** Checks what the app's clock gave. */
+function checkTime(time) {
+  if (typeof time !== 'number') throw wrongResult('clock', 'a number of milliseconds');
+  return time;
+}
+
+module.exports = { bridge, checkTime, currentCallers, promiseOf };

@@ -1,0 +1,211 @@
+'use strict';
+
+// The stores: two in the addon, and two that hand whole states to a client of the app.
+
+const binding = require('../binding.js');
+const { numberOption } = require('./checks.js');
+const { stateJson } = require('./convert.js');
+const { fromFailure, invalidOption } = require('./errors.js');
+const { bridge, promiseOf } = require('./operations.js');
+
+const value = (envelope) => envelope.value;
+const nothing = () => undefined;
+
+/** How a memory reaches the store in the addon, by store. */
+const cores = new WeakMap();
+
+/** Sessions in this process. */
+class MemoryStore {
+  #core = new binding.MemoryStoreCore();
+
+  constructor() {
+    cores.set(this, { over: (...shared) => binding.MemoryCore.overMemory(...shared, this.#core) });
+  }
+
+  load(id) {
+    const json = typeof id === 'string' ? this.#core.load(id) : null;
+    return json == null ? null : JSON.parse(json);
+  }
+
+  save(state) {
+    const failure = this.#core.save(state.id, stateJson(state));
+    if (failure != null) throw fromFailure(failure);
+  }
+
+  delete(id) {
+    if (typeof id === 'string') this.#core.delete(id);
+  }
+
+  ids() {
+    return JSON.parse(this.#core.ids());
+  }
+}
+
+/** Sessions in a SQLite file. */
+class SqliteStore {
+  #core;
+
+  constructor(path, options) {
+    if (typeof path !== 'string' || path === '') throw invalidOption(TypeError, 'path must be a non-empty string');
+    const durability = options?.durability ?? 'normal';
+    if (durability !== 'normal' && durability !== 'full') {
+      throw invalidOption(TypeError, "durability must be 'normal' or 'full'");
+    }
+    const busyTimeoutMs = numberOption(options?.busyTimeoutMs, 'busyTimeoutMs', 5000, 0);
+    const core = binding.SqliteStoreCore.open(path, {
+      fullDurability: durability === 'full',
+      busyTimeoutMs: Math.min(Math.ceil(busyTimeoutMs), 2 ** 31 - 1),
+    });
+    if (!(core instanceof binding.SqliteStoreCore)) throw fromFailure(core);
+    this.#core = core;
+    cores.set(this, { over: (...shared) => binding.MemoryCore.overSqlite(...shared, core) });
+  }
+
+  load(id) {
+    return promiseOf(this.#core.load(bridge, id), undefined, value);
+  }
+
+  save(state) {
+    return promiseOf(this.#core.save(bridge, stateJson(state)), undefined, nothing);
+  }
+
+  delete(id) {
+    return promiseOf(this.#core.delete(bridge, id), undefined, nothing);
+  }
+
+  ids() {
+    return promiseOf(this.#core.ids(bridge), undefined, value);
+  }
+
+  close() {
+    this.#core.close();
+  }
+}
+
+// Node 18 before 18.18 has no such symbols.
+if (Symbol.dispose !== undefined) {
+  define(SqliteStore, Symbol.dispose, function dispose() {
+    this.close();
+  });
+}
+if (Symbol.asyncDispose !== undefined) {
+  define(SqliteStore, Symbol.asyncDispose, async function asyncDispose() {
+    this.close();
+  });
+}
+
+function define(Class, name, method) {
+  Object.defineProperty(Class.prototype, name, { value: method, writable: true, configurable: true });
+}
+
+const STORE_METHODS = ['load', 'save', 'delete'];
+const originals = [MemoryStore, SqliteStore].map((Class) => {
+  const methods = STORE_METHODS.map((name) => Class.prototype[name]);
+  return { Class, methods };
+});
+
+/** How a memory reaches `store` in the addon; undefined for a store of the app, or one whose methods were changed. */
+function nativeCore(store) {
+  const core = cores.get(store);
+  if (core === undefined) return undefined;
+  const { methods } = originals.find(({ Class }) => store instanceof Class);
+  return STORE_METHODS.every((name, idx) => store[name] === methods[idx]) ? core : undefined;
+}
+
+const DEFAULT_TABLE = 'memoryline_sessions';
+
+const UPSERTS = {
+  postgres: 'ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, updated_at = EXCLUDED.updated_at',
+  sqlite: 'ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, updated_at = EXCLUDED.updated_at',
+  mysql: 'ON DUPLICATE KEY UPDATE state = VALUES(state), updated_at = VALUES(updated_at)',
+};
+
+/** One row per session in a table of the app's database. */
+class SqlStore {
+  #query;
+  #select;
+  #insert;
+  #delete;
+
+  constructor({ query, table, dialect }) {
+    const name = table ?? DEFAULT_TABLE;
+    const upsert = UPSERTS[dialect ?? 'postgres'];
+    if (upsert === undefined) {
+      throw invalidOption(TypeError, `dialect must be one of ${Object.keys(UPSERTS).join(', ')}`);
+    }
+    const place = (number) => ((dialect ?? 'postgres') === 'postgres' ? `$${number}` : '?');
+    this.#query = query;
+    this.#select = `SELECT state FROM ${name} WHERE id = ${place(1)}`;
+    const places = [1, 2, 3].map(place).join(', ');
+    this.#insert = `INSERT INTO ${name} (id, state, updated_at) VALUES (${places}) ${upsert}`;
+    this.#delete = `DELETE FROM ${name} WHERE id = ${place(1)}`;
+  }
+
+  static ddl(table) {
+    const columns = 'id VARCHAR(255) PRIMARY KEY, state TEXT NOT NULL, updated_at BIGINT NOT NULL';
+    return `CREATE TABLE IF NOT EXISTS ${table ?? DEFAULT_TABLE} (${columns})`;
+  }
+
+  async load(id) {
+    const [row] = rowsOf(await this.#query(this.#select, [id]));
+    const state = row?.state ?? null;
+    return typeof state === 'string' || Buffer.isBuffer(state) ? JSON.parse(state) : state;
+  }
+
+  async save(state) {
+    await this.#query(this.#insert, [state.id, JSON.stringify(state), state.updatedAt]);
+  }
+
+  async delete(id) {
+    await this.#query(this.#delete, [id]);
+  }
+}
+
+/** The rows of `{ rows }`, of a plain list, or of the pair of rows and fields that mysql2 gives. */
+function rowsOf(result) {
+  if (!Array.isArray(result)) return result?.rows ?? [];
+  return Array.isArray(result[0]) ? result[0] : result;
+}
+
+/** One key per session in Redis. */
+class RedisStore {
+  #client;
+  #prefix;
+  #ttlSeconds;
+
+  constructor(client, options) {
+    this.#client = client;
+    this.#prefix = options?.prefix ?? 'memoryline:';
+    this.#ttlSeconds = options?.ttlSeconds;
+    if (this.#ttlSeconds !== undefined && typeof client.expire !== 'function') {
+      throw invalidOption(TypeError, 'ttlSeconds needs a client with expire');
+    }
+  }
+
+  async load(id) {
+    const json = await this.#client.get(this.#prefix + id);
+    return json ? JSON.parse(json) : null;
+  }
+
+  async save(state) {
+    const client = this.#client;
+    const key = this.#prefix + state.id;
+    const json = JSON.stringify(state);
+    const ttlSeconds = this.#ttlSeconds;
+    // node-redis and ioredis set value and expiry in one command, which leaves no key without its expiry behind. Redis
+    // refuses it for 0 seconds, which EXPIRE takes for «at once».
+    const setWithExpiry = client.setEx ?? client.setex;
+    if (ttlSeconds > 0 && typeof setWithExpiry === 'function') {
+      await setWithExpiry.call(client, key, ttlSeconds, json);
+      return;
+    }
+    await client.set(key, json);
+    if (ttlSeconds !== undefined) await client.expire(key, ttlSeconds);
+  }
+
+  async delete(id) {
+    await this.#client.del(this.#prefix + id);
+  }
+}
+
+module.exports = { MemoryStore, RedisStore, SqlStore, SqliteStore, nativeCore };
