@@ -9,6 +9,12 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/** The archive of a session as it was when a retriever was asked. */
+export declare class ArchiveHandle {
+  /** The messages as a JSON list. */
+  json(): string
+}
+
 /** Connects one copy of the facade with the operations that it starts. */
 export declare class Bridge {
   /** A bridge that rings `dispatch`. */
@@ -25,8 +31,8 @@ export declare class Bridge {
   settleVectors(call: number, widths: Uint32Array, numbers: Float32Array | Float64Array): void
   /** A call failed; the facade keeps what was thrown under `thrown`. */
   settleFailed(call: number, thrown: number): void
-  /** The archive that a retriever's input was made for, as JSON. Only while the call is not settled. */
-  archiveOf(call: number): string
+  /** The archive that a retriever's input was made for. Only while the call is not settled. */
+  archiveOf(call: number): ArchiveHandle
 }
 
 /**
@@ -190,7 +196,13 @@ export interface SqliteCoreOptions {
 /** `summaryPrompt`. */
 export declare function summaryPrompt(input: string): TextAnswer
 
-/** Panics, for the test that a panic becomes an error. */
+/**
+ * Panics, for the test that a panic becomes an error.
+ *
+ * # Errors
+ *
+ * The panic, with the code of a fault of the library.
+ */
 export declare function testPanic(): void
 
 /** `toAnthropic`, as JSON. */

@@ -835,6 +835,7 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.ArchiveHandle = nativeBinding.ArchiveHandle
 module.exports.Bridge = nativeBinding.Bridge
 module.exports.MemoryCore = nativeBinding.MemoryCore
 module.exports.MemoryStoreCore = nativeBinding.MemoryStoreCore

@@ -312,6 +312,24 @@ describe('a retriever of the app', () => {
     ]);
   });
 
+  test('leaves an input that can be read when the context is there', async () => {
+    let input;
+    const retrieve = (given) => {
+      input = given;
+      return [];
+    };
+    const session = await archived(['1,0'], { retrieve });
+    await session.context({ query: '0,1' });
+    assert.deepEqual(input, {
+      sessionId: 's',
+      query: '0,1',
+      topK: 3,
+      minScore: 0.25,
+      archive: [{ role: 'user', content: '1,0', id: 1, at: 5, tokens: 1, compaction: 1, embedding: [1, 0] }],
+      embedding: [0, 1],
+    });
+  });
+
   test('has no embedding among its input when there is no embedder', async () => {
     let has;
     const retrieve = (input) => {

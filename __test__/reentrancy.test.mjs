@@ -210,12 +210,25 @@ describe('a call that merely arrives while a function of the app runs', () => {
   });
 
   test('waits its turn also when it was prepared inside a function that has ended', async () => {
-    const memory = createMemory({ onArchive: () => void setImmediate(later), ...budget });
-    const done = deferred();
-    function later() {
-      memory.session('the-session').pin('k', 'v').then(done.resolve, done.reject);
-    }
+    const called = deferred();
+    let pinning;
+    const memory = createMemory({
+      // The timer inherits the async context of this function, but fires when the function is over.
+      summarize: () => {
+        setImmediate(() => {
+          pinning = memory.session('the-session').pin('k', 'v');
+          called.resolve();
+        });
+        return 'S';
+      },
+      // Holds the operation open until then.
+      embed: async () => {
+        await called.promise;
+        return [[1]];
+      },
+      ...budget,
+    });
     await memory.session('the-session').add([user('a'), user('b')]);
-    assert.deepEqual((await done.promise).map(({ key }) => key), ['k']);
+    assert.deepEqual((await pinning).map(({ key }) => key), ['k']);
   });
 });

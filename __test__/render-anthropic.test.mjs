@@ -104,6 +104,10 @@ describe('toAnthropic renders', () => {
       { role: 'assistant', content: [text('one'), text('two'), use('c1')] },
       { role: 'user', content: [answer('c1'), text('b'), text('c')] },
     ]);
+    assert.deepEqual(messages([user('a'), assistant('one'), assistant('two'), calls(['c1'], 'three'), result('c1')])[1], {
+      role: 'assistant',
+      content: [text('one\n\ntwo'), text('three'), use('c1')],
+    });
   });
 
   test('a tool message without an id as text of the user', () => {
@@ -197,11 +201,14 @@ describe('toAnthropic repairs', () => {
       [user('a'), calls(['c1', 'c2']), result('c2')], [user('a'), turn(use('c1'), use('c2')), reply(notRun('c1'), answer('c2'))]],
     ['two calling turns whose results are interleaved',
       [user('a'), calls(['c1']), calls(['c2']), result('c1'), result('c2')],
-      [user('a'), turn(use('c1')), reply(answer('c1')), turn(use('c2')), reply(answer('c2'))]],
+      [user('a'), turn(use('c1'), use('c2')), reply(answer('c1'), answer('c2'))]],
+    ['two calling turns whose results are interleaved, with text between the calls, which may not follow a call',
+      [user('a'), calls(['c1'], 'one'), calls(['c2'], 'two'), result('c1'), result('c2')],
+      [user('a'), turn(text('one'), use('c1')), reply(answer('c1')), turn(text('two'), use('c2')), reply(answer('c2'))]],
     ['blank text, which the API refuses',
       [user('a'), assistant(' \n'), user('\ufeff'), assistant('b'), user('')], [user('a'), assistant('b')]],
     ['blank text beside results', [user('a'), calls(['c1']), result('c1'), user(' ')], [user('a'), turn(use('c1')), reply(answer('c1'))]],
-    ['a window of nothing but blank text', [user(''), assistant(' '), user('\n')], []],
+    ['a window of nothing but blank text, for which one message has to stand', [user(''), assistant(' '), user('\n')], [OPENING]],
     ['neighbours that are left when blank text is gone', [user('a'), assistant(''), user('b')], [user('a\n\nb')]],
     ['white space at the end of the last assistant text', [user('a '), assistant('Sure: \n')], [user('a '), assistant('Sure:')]],
     ['and only of the last one', [user('a'), assistant('Sure: \n'), user('b')], [user('a'), assistant('Sure: \n'), user('b')]],

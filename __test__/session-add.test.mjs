@@ -415,12 +415,19 @@ describe('import() of a wrong state', () => {
   });
 
   test('makes an operation that needs a missing part reject with the name of the part', async () => {
-    const memory = createMemory();
-    await memory.import({ version: 1, id: 'a' });
-    const session = memory.session('a');
-    await assert.rejects(session.messages(), { name: 'TypeError', code: 'ERR_MEMORYLINE_INVALID_STATE', message: /^memoryline: .*recent/ });
-    await assert.rejects(session.add(user('x')), { name: 'TypeError', code: 'ERR_MEMORYLINE_INVALID_STATE', message: /^memoryline: / });
-    await assert.rejects(session.facts(), { name: 'TypeError', code: 'ERR_MEMORYLINE_INVALID_STATE', message: /^memoryline: .*facts/ });
+    const whole = { version: 1, id: 'a', recent: [], archive: [], summary: '', facts: [], seq: 0, compactions: 0, createdAt: 1, updatedAt: 1 };
+    for (const [part, operate] of [
+      ['recent', (session) => session.messages()],
+      ['recent', (session) => session.add(user('x'))],
+      ['facts', (session) => session.facts()],
+      ['facts', (session) => session.context()],
+    ]) {
+      const { [part]: _, ...rest } = whole;
+      const memory = createMemory();
+      await memory.import(rest);
+      const expected = { name: 'TypeError', code: 'ERR_MEMORYLINE_INVALID_STATE', message: new RegExp(`^memoryline: .*${part}`) };
+      await assert.rejects(operate(memory.session('a')), expected);
+    }
   });
 
   test('leaves a session that can be cleared and begun anew', async () => {
@@ -463,6 +470,14 @@ describe('the clock', () => {
     const session = open({ clock, summarize: () => 'S', ...wordBudget({ maxTokens: 1, keepRecent: 0 }) });
     await session.add([user('a'), user('b')]);
     assert.equal(clock.calls, 3);
+  });
+
+  test('is asked in the order of the operations, also when they were not awaited', async () => {
+    const session = open({ clock: createClock(), summarize: async () => 'S', ...wordBudget({ maxTokens: 1, keepRecent: 1 }) });
+    await Promise.all([session.add([user('a'), user('b')]), session.add(user('c')), session.pin('k', 'v')]);
+    const { archive, recent, facts, updatedAt } = await session.state();
+    assert.deepEqual([...archive, ...recent, ...facts].map(({ at }) => at), [1001, 1001, 1003, 1005]);
+    assert.equal(updatedAt, 1005);
   });
 
   test('is asked twice by compact() when it folds', async () => {

@@ -86,7 +86,7 @@ describe('a SqliteStore that cannot work', () => {
     await assert.rejects(opened(file), storeError(file));
   });
 
-  for (const wrong of [undefined, null, 5, {}, { version: 2, id: 'a' }, { version: 1 }, { version: 1, id: '' }]) {
+  for (const wrong of [undefined, null, 5, {}, { version: 1 }, { version: 1, id: '' }]) {
     test(`refuses to save ${JSON.stringify(wrong)}`, async () => {
       const store = new SqliteStore(':memory:');
       await assert.rejects(async () => store.save(wrong), TypeError);

@@ -121,7 +121,7 @@ function renderMemory({ summary, facts, recalled }, options) {
   );
 }
 
-const renderFacts = (facts) => take(binding.renderFacts(JSON.stringify(facts)));
+const renderFacts = (facts) => take(binding.renderFacts(JSON.stringify(facts) ?? 'null'));
 
 const renderRecalled = (recalled) =>
   take(binding.renderRecalled(messagesJson(Array.from(recalled, ({ message }) => message))));

@@ -14,13 +14,23 @@ const { fromFailure, keepThrown, wrongResult } = require('./errors.js');
 /** Operations under way, by number. Each holds what it needs, so that a forgotten memory is not kept by this module. */
 const operations = new Map();
 
-/** The operations from whose callbacks the running code was called, as the addon takes them. */
-const callers = new AsyncLocalStorage();
+/** The innermost call of the app in which the running code stands: `{ number, active, outer }`. */
+const calls = new AsyncLocalStorage();
 
 const bridge = new Bridge(dispatch);
 
-/** Which operations the running code is called from. */
-const currentCallers = () => callers.getStore();
+/**
+ * The operations that wait for the running code, as the addon takes them.
+ *
+ * Code that a call has left behind (a timer, a connection that was opened in it) is not waited for.
+ */
+function currentCallers() {
+  const numbers = [];
+  for (let call = calls.getStore(); call !== undefined; call = call.outer) {
+    if (call.active) numbers.push(call.number);
+  }
+  return numbers.length === 0 ? undefined : Float64Array.from(numbers);
+}
 
 /**
  * The promise of what the addon has started.
@@ -39,7 +49,7 @@ function promiseOf(started, app, finish) {
   return new Promise((resolve, reject) => {
     // The functions of the app run in the async context of the call that caused them.
     const resource = new AsyncResource('memoryline');
-    operations.set(started, { app, callers: currentCallers(), finish, reject, resolve, resource, started });
+    operations.set(started, { app, finish, reject, resolve, resource });
   });
 }
 
@@ -48,12 +58,14 @@ function dispatch(number, call, option, payload) {
   const operation = operations.get(number);
   if (call === 0) {
     operations.delete(number);
+    operation.resource.runInAsyncScope(complete, undefined, operation, payload);
     operation.resource.emitDestroy();
-    complete(operation, payload);
     return;
   }
-  const within = Float64Array.of(...(operation.callers ?? []), number);
-  operation.resource.runInAsyncScope(() => callers.run(within, serve, operation, call, option, payload));
+  operation.resource.runInAsyncScope(() => {
+    const current = { number, active: true, outer: calls.getStore() };
+    calls.run(current, serve, operation, call, option, payload, current);
+  });
 }
 
 function complete({ finish, hits, reject, resolve }, payload) {
@@ -69,10 +81,14 @@ function complete({ finish, hits, reject, resolve }, payload) {
 }
 
 /** Calls the function of the app and hands what it gives to the addon, now or when its promise settles. */
-function serve(operation, call, option, payload) {
-  const failed = (error) => bridge.settleFailed(call, keepThrown(error));
+function serve(operation, call, option, payload, current) {
+  const failed = (error) => {
+    current.active = false;
+    bridge.settleFailed(call, keepThrown(error));
+  };
   const { run, settle } = CALLS[option];
   const settled = (result, input) => {
+    current.active = false;
     try {
       settle(call, result, operation, input);
     } catch (error) {
@@ -119,20 +135,22 @@ const CALLS = {
     },
   },
   retrieve: {
-    run: (app, { sessionId, query, topK, minScore, embedding }, call) =>
-      app.retrieve({
+    run(app, { sessionId, query, topK, minScore, embedding }, call) {
+      const handle = bridge.archiveOf(call);
+      return app.retrieve({
         sessionId,
         query,
         topK,
         minScore,
         // Most retrievers have an index of their own; the archive crosses when it is read, and only then.
         get archive() {
-          const archive = JSON.parse(bridge.archiveOf(call));
+          const archive = JSON.parse(handle.json());
           Object.defineProperty(this, 'archive', { value: archive, writable: true });
           return archive;
         },
         ...(embedding === undefined ? undefined : { embedding }),
-      }),
+      });
+    },
     settle(call, result, operation) {
       operation.hits = [...result];
       const hits = operation.hits.map((hit) => {
@@ -170,7 +188,7 @@ const CALLS = {
 
 /** Checks what the app's clock gave. */
 function checkTime(time) {
-  if (typeof time !== 'number') throw wrongResult('clock', 'a number of milliseconds');
+  if (typeof time !== 'number' || Number.isNaN(time)) throw wrongResult('clock', 'a number of milliseconds');
   return time;
 }
 

@@ -3,7 +3,7 @@
 // The stores: two in the addon, and two that hand whole states to a client of the app.
 
 const binding = require('../binding.js');
-const { numberOption } = require('./checks.js');
+const { checkSessionId, numberOption } = require('./checks.js');
 const { stateJson } = require('./convert.js');
 const { fromFailure, invalidOption } = require('./errors.js');
 const { bridge, promiseOf } = require('./operations.js');
@@ -61,19 +61,21 @@ class SqliteStore {
     cores.set(this, { over: (...shared) => binding.MemoryCore.overSqlite(...shared, core) });
   }
 
-  load(id) {
+  async load(id) {
+    checkSessionId(id);
     return promiseOf(this.#core.load(bridge, id), undefined, value);
   }
 
-  save(state) {
+  async save(state) {
     return promiseOf(this.#core.save(bridge, stateJson(state)), undefined, nothing);
   }
 
-  delete(id) {
+  async delete(id) {
+    checkSessionId(id);
     return promiseOf(this.#core.delete(bridge, id), undefined, nothing);
   }
 
-  ids() {
+  async ids() {
     return promiseOf(this.#core.ids(bridge), undefined, value);
   }
 

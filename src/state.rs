@@ -19,6 +19,10 @@ use crate::text::Text;
 /// The version of the state's JSON shape.
 pub const STATE_VERSION: u32 = 1;
 
+/// The members that every complete state has, beside its version and id.
+pub const STATE_PARTS: [&str; 8] =
+    ["recent", "archive", "summary", "facts", "seq", "compactions", "createdAt", "updatedAt"];
+
 /// What every turn of a session reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {

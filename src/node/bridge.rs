@@ -51,6 +51,8 @@ struct News {
     call: u64,
     option: &'static str,
     payload: Answered,
+    // The operation that is done: it has its session until the news is delivered.
+    done: Option<Arc<Operation>>,
 }
 
 /// What a function of the app gave.
@@ -122,11 +124,14 @@ impl Bridge {
             .callee_handled::<false>()
             .weak::<true>()
             .build_callback(move |context| {
+                let News { operation, call, option, payload, done } = context.value;
+                // First the turn goes to the next operation, which is counted with that, and then this one leaves: the
+                // count never falls to nothing in between. Its own news can only come after this.
+                drop(done);
                 if let Some(shared) = weak.upgrade() {
                     shared.leave();
                     shared.keep_alive_while_busy(&context.env);
                 }
-                let News { operation, call, option, payload } = context.value;
                 Ok(FnArgs::from((as_number(operation), as_number(call), option, payload)))
             })?;
         *shared.lock_doorbell() = Some(doorbell);
@@ -186,11 +191,26 @@ impl Bridge {
         self.shared.settle(&env, call, Err(thrown_error(thrown)));
     }
 
-    /// The archive that a retriever's input was made for, as JSON. Only while the call is not settled.
+    /// The archive that a retriever's input was made for. Only while the call is not settled.
     #[napi(catch_unwind)]
-    pub fn archive_of(&self, call: f64) -> String {
+    pub fn archive_of(&self, call: f64) -> ArchiveHandle {
         let archive = self.shared.lock_calls().get(&as_id(call)).and_then(|call| call.archive.clone());
-        archive.map_or_else(|| "[]".to_owned(), |archive| crate::json::to_json(&archive.messages))
+        ArchiveHandle { archive: archive.unwrap_or_default() }
+    }
+}
+
+/// The archive of a session as it was when a retriever was asked.
+#[napi]
+pub struct ArchiveHandle {
+    archive: Arc<Archive>,
+}
+
+#[napi]
+impl ArchiveHandle {
+    /// The messages as a JSON list.
+    #[napi(catch_unwind)]
+    pub fn json(&self) -> String {
+        crate::json::to_json(&self.archive.messages)
     }
 }
 
@@ -210,7 +230,7 @@ impl Shared {
         called_at: f64,
         clock: Option<Clock<'_>>,
         ancestors: Option<Float64Array>,
-        run: impl FnOnce(Operation) -> F,
+        run: impl FnOnce(Arc<Operation>) -> F,
     ) -> Started
     where
         F: Future<Output = Result<String>> + Send + 'static,
@@ -218,7 +238,8 @@ impl Shared {
         let id = LAST_OPERATION.fetch_add(1, Ordering::Relaxed) + 1;
         let ancestors = ancestors.map(|ids| ids.iter().map(|id| as_id(*id)).collect()).unwrap_or_default();
         let activity: Arc<dyn Activity> = Arc::<Self>::clone(self);
-        let mut future = Box::pin(run(Operation::new(id, called_at, ancestors, Some(activity))));
+        let operation = Arc::new(Operation::new(id, called_at, ancestors, Some(activity)));
+        let mut future = Box::pin(run(Arc::clone(&operation)));
         self.enter();
         let first = {
             let _clock = ClockScope::new(clock.as_ref());
@@ -241,7 +262,7 @@ impl Shared {
                         Err(error) => Either::B(Failure::from(&error)),
                     };
                     // Nobody is left to hear it when the environment has ended.
-                    let _ = shared.ring(News { operation: id, call: 0, option: "", payload });
+                    let _ = shared.ring(News { operation: id, call: 0, option: "", payload, done: Some(operation) });
                 });
                 Either3::B(as_number(id))
             }
@@ -262,14 +283,14 @@ impl Shared {
         let (answer, receiver) = oneshot::channel();
         let call = self.last_call.fetch_add(1, Ordering::Relaxed) + 1;
         self.lock_calls().insert(call, Call { answer, archive });
-        if !self.ring(News { operation: operation.id(), call, option, payload: Either::A(payload) }) {
+        if !self.ring(News { operation: operation.id(), call, option, payload: Either::A(payload), done: None }) {
             self.lock_calls().remove(&call);
             return Err(gone());
         }
         receiver.await.map_err(|_| gone())?
     }
 
-    /// Sends news, which counts as work until it is delivered; the operation's own count goes with it.
+    /// Sends news. The operation's own count goes with it: it is work until it is delivered.
     fn ring(&self, news: News) -> bool {
         let doorbell = self.lock_doorbell();
         doorbell.as_ref().is_some_and(|it| it.call(news, ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok)

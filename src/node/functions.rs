@@ -5,6 +5,7 @@ use napi_derive::napi;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::bridge::panic_error;
 use super::convert::text;
 use super::stores::answered;
 use super::types::{Answered, Failure, GroupRange, JsText};
@@ -216,7 +217,15 @@ pub fn to_anthropic(input: String) -> Answered {
 }
 
 /// Panics, for the test that a panic becomes an error.
-#[napi(catch_unwind)]
-pub fn test_panic() {
-    panic!("asked to panic");
+///
+/// # Errors
+///
+/// The panic, with the code of a fault of the library.
+#[napi]
+pub fn test_panic() -> napi::Result<(), String> {
+    let panic = std::panic::catch_unwind(|| panic!("asked to panic"));
+    panic.map_err(|panic| {
+        let error = panic_error(&*panic);
+        napi::Error::new(error.kind().code().to_owned(), error.to_string())
+    })
 }

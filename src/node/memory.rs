@@ -33,7 +33,7 @@ impl MemoryCore {
         Self { memory: Arc::new(Memory::new(options.into(), store, model)), shared }
     }
 
-    fn start<F>(&self, env: &Env, caller: Caller<'_>, run: impl FnOnce(Arc<Memory>, Operation) -> F) -> Started
+    fn start<F>(&self, env: &Env, caller: Caller<'_>, run: impl FnOnce(Arc<Memory>, Arc<Operation>) -> F) -> Started
     where
         F: Future<Output = Result<String>> + Send + 'static,
     {

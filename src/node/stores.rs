@@ -11,9 +11,8 @@ use super::convert::{envelope, text};
 use super::types::{Answered, Failure, SqliteCoreOptions, Started};
 use crate::error::{Error, ErrorKind};
 use crate::json::{Json, to_json};
-use crate::session::check_import;
 use crate::state::State;
-use crate::store::{Durability, Exported, Imported, MemoryStore, SqliteOptions, SqliteStore, Store};
+use crate::store::{Durability, Exported, Imported, MemoryStore, SqliteOptions, SqliteStore, Store, check_state};
 
 /// The whole content of a session as JSON text.
 pub(super) fn exported_json(exported: &Exported) -> String {
@@ -115,7 +114,7 @@ impl SqliteStoreCore {
         let store = Arc::clone(&self.store);
         bridge.shared().start(&env, 0.0, None, None, |operation| async move {
             let json = state_json(state)?;
-            let id = check_import(&json)?;
+            let id = check_state(&json)?;
             store.replace(&operation, &id, Imported::from_json(json)).await?;
             Ok(envelope(()))
         })

@@ -80,8 +80,8 @@ pub enum AnthropicBlock<'a> {
 
 /// The system text, which is the prompt, the memory block and every system message of the window, and the turns.
 ///
-/// Messages that follow each other in one role are merged, and blank text is left out. When the assistant begins or
-/// nothing is left of the window, [`CONTINUING`] stands in front. Only an empty window has no messages.
+/// Messages that follow each other in one role are merged, and blank text is left out. When the assistant begins, or
+/// nothing but blank text was said, [`CONTINUING`] stands in front. A window without turns has no messages.
 pub fn to_anthropic<'a>(
     system_prompt: Option<TextSlice<'_>>,
     system_block: TextSlice<'_>,
@@ -108,7 +108,7 @@ pub fn to_anthropic<'a>(
         }
     }
     let mut messages = conversation.finish();
-    if messages.is_empty() && !window.is_empty() {
+    if messages.is_empty() && !turns.iter().all(|turn| matches!(turn, Turn::System(_))) {
         messages.push(continuing());
     }
     AnthropicRequest { system, messages }
@@ -137,7 +137,11 @@ impl<'a> Conversation<'a> {
         if !turn.continues || !content.as_slice().is_blank() {
             self.push_results();
         }
-        self.push_text(Role::Assistant, Cow::Borrowed(content));
+        if turn.calls.is_empty() {
+            self.push_text(Role::Assistant, Cow::Borrowed(content));
+        } else if !content.as_slice().is_blank() {
+            self.push_block(Role::Assistant, AnthropicBlock::Text { text: Cow::Borrowed(content) });
+        }
         for (it, id) in turn.calls.iter().zip(ids) {
             let name = safe_tool_name(it.call.name.as_slice(), MAX_NAME);
             let input = arguments_object(&it.call.arguments);

@@ -24,7 +24,7 @@ use crate::json::{Json, Loose, Number};
 use crate::message::{Message, StoredMessage};
 use crate::model::{Functions, Model};
 use crate::state::{Archive, Change, Session};
-use crate::store::{Commit, Exported, Imported, Loaded, Store, read_state};
+use crate::store::{Commit, Exported, Imported, Loaded, Store};
 use crate::text::Text;
 use crate::tokens;
 
@@ -143,7 +143,7 @@ impl Memory {
     /// What the store or a function of the app fails with. Nothing is stored then, except when the listener for
     /// folded messages fails, which is told after the commit.
     pub async fn add(&self, operation: &Operation, id: &Text, incoming: Vec<Incoming>) -> Result<Outcome> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         if incoming.is_empty() {
             let Session { summary, facts, .. } = Arc::unwrap_or_clone(self.load(operation, id).await?.session);
             return Ok(Outcome { added: 0, folded: 0, summary, facts, problem: None });
@@ -157,7 +157,7 @@ impl Memory {
     ///
     /// As for [`Memory::add`].
     pub async fn compact(&self, operation: &Operation, id: &Text, force: bool) -> Result<Outcome> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         self.append_and_fold(operation, id, &[], force).await
     }
 
@@ -229,7 +229,7 @@ impl Memory {
     ///
     /// What the store fails with.
     pub async fn pin(&self, operation: &Operation, id: &Text, inputs: &[FactInput]) -> Result<Vec<Fact>> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         let mut now = None;
         for _ in 0..ATTEMPTS {
             let base = self.load(operation, id).await?;
@@ -254,7 +254,7 @@ impl Memory {
     ///
     /// What the store fails with.
     pub async fn unpin(&self, operation: &Operation, id: &Text, key: &Text) -> Result<bool> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         let key = facts::normalize_key(key.as_slice());
         for _ in 0..ATTEMPTS {
             let base = self.load(operation, id).await?;
@@ -276,7 +276,7 @@ impl Memory {
     ///
     /// What the store fails with.
     pub async fn session(&self, operation: &Operation, id: &Text) -> Result<Arc<Session>> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         Ok(self.load(operation, id).await?.session)
     }
 
@@ -286,7 +286,7 @@ impl Memory {
     ///
     /// What the store fails with.
     pub async fn state(&self, operation: &Operation, id: &Text) -> Result<(Arc<Session>, Arc<Archive>)> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         let (loaded, archive) = self.load_whole(operation, id).await?;
         Ok((loaded.session, archive))
     }
@@ -297,7 +297,7 @@ impl Memory {
     ///
     /// What the store or the retriever fails with. A failing embedder only leaves recall out.
     pub async fn context(&self, operation: &Operation, id: &Text, request: ContextRequest) -> Result<Context> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         self.build_context(operation, id, request).await
     }
 
@@ -307,7 +307,7 @@ impl Memory {
     ///
     /// What the store fails with.
     pub async fn forget(&self, operation: &Operation, id: &Text) -> Result<()> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         self.store.delete(operation, id).await
     }
 
@@ -317,7 +317,7 @@ impl Memory {
     ///
     /// What the store fails with.
     pub async fn export(&self, operation: &Operation, id: &Text) -> Result<Option<Exported>> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         self.store.export(operation, id).await
     }
 
@@ -327,7 +327,7 @@ impl Memory {
     ///
     /// What the store fails with.
     pub async fn import(&self, operation: &Operation, id: &Text, state: Json) -> Result<()> {
-        let _turn = self.queue.turn(id, operation).await?;
+        self.queue.turn(id, operation).await?;
         self.store.replace(operation, id, Imported::from_json(state)).await
     }
 
@@ -392,20 +392,4 @@ impl Memory {
 
 fn overtaken(id: &Text) -> Error {
     Error::new(ErrorKind::Conflict, format!("session `{id}` was changed by other writers {ATTEMPTS} times in a row"))
-}
-
-/// Checks that `state` can be imported: it has a version of ours and an id. Gives the id.
-///
-/// # Errors
-///
-/// [`ErrorKind::InvalidState`] as [`read_state`] gives it for these two; nothing deeper is looked at.
-pub fn check_import(state: &Json) -> Result<Text> {
-    #[derive(serde::Deserialize)]
-    struct Id {
-        id: Text,
-    }
-    match serde_json::from_str::<Id>(state.as_str()) {
-        Ok(Id { id }) if !id.is_empty() => Ok(id),
-        _ => Err(read_state(state).err().unwrap_or_else(|| Error::new(ErrorKind::InvalidState, "session state needs an id"))),
-    }
 }

@@ -1,7 +1,9 @@
 //! One call of the app on its way through the flow.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+
+use super::queue::Turn;
 
 /// Told when an operation stops doing work of its own, and when it goes on.
 ///
@@ -14,12 +16,21 @@ pub trait Activity: Send + Sync {
 }
 
 /// One call of the app: who called, when, and whether it is at work.
-#[derive(Clone)]
+///
+/// The operation has its session until it is dropped. Whoever runs it can thus hand its result on before the next
+/// operation on the session goes on, and results arrive in the order of the calls.
 pub struct Operation {
-    id: u64,
+    caller: Caller,
     called_at: f64,
     started: Instant,
-    ancestors: Arc<[u64]>,
+    turn: Mutex<Option<Turn>>,
+}
+
+/// What is known of an operation while it waits.
+#[derive(Clone)]
+pub(super) struct Caller {
+    pub(super) id: u64,
+    pub(super) ancestors: Arc<[u64]>,
     activity: Option<Arc<dyn Activity>>,
 }
 
@@ -30,7 +41,7 @@ impl Operation {
     pub fn new(id: u64, called_at: f64, ancestors: Arc<[u64]>, activity: Option<Arc<dyn Activity>>) -> Self {
         #[expect(clippy::disallowed_methods, reason = "how long an operation waited is no reading of the clock")]
         let started = Instant::now();
-        Self { id, called_at, started, ancestors, activity }
+        Self { caller: Caller { id, ancestors, activity }, called_at, started, turn: Mutex::new(None) }
     }
 
     /// An operation for code that calls a store directly.
@@ -40,12 +51,19 @@ impl Operation {
 
     /// The operation's number.
     pub fn id(&self) -> u64 {
-        self.id
+        self.caller.id
     }
 
-    /// The operations from whose callbacks this one was called.
-    pub fn ancestors(&self) -> &[u64] {
-        &self.ancestors
+    pub(super) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Takes over the right to work on a session, giving back the one from before.
+    pub(super) fn hold(&self, turn: Option<Turn>) {
+        let mut held = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *held, turn);
+        drop(held);
+        drop(before);
     }
 
     /// The time of the call plus the time since then, in milliseconds since 1970: the default clock.
@@ -55,15 +73,18 @@ impl Operation {
         self.called_at + elapsed
     }
 
+}
+
+impl Caller {
     /// Says that the operation waits.
-    pub fn pause(&self) {
+    pub(super) fn pause(&self) {
         if let Some(activity) = &self.activity {
             activity.pause();
         }
     }
 
     /// Says that the operation goes on.
-    pub fn resume(&self) {
+    pub(super) fn resume(&self) {
         if let Some(activity) = &self.activity {
             activity.resume();
         }
@@ -72,6 +93,16 @@ impl Operation {
 
 impl std::fmt::Debug for Operation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Operation").field("id", &self.id).field("ancestors", &self.ancestors).finish_non_exhaustive()
+        formatter.debug_tuple("Operation").field(&self.caller).finish()
+    }
+}
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Caller")
+            .field("id", &self.id)
+            .field("ancestors", &self.ancestors)
+            .finish_non_exhaustive()
     }
 }

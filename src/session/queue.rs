@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use super::Operation;
+use super::operation::Caller;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::Text;
 
@@ -24,7 +25,7 @@ struct Lane {
 
 #[derive(Debug)]
 struct Waiting {
-    operation: Operation,
+    caller: Caller,
     turn: oneshot::Sender<Turn>,
 }
 
@@ -37,21 +38,25 @@ pub(super) struct Turn {
 }
 
 impl Queue {
-    /// Waits until all operations on the session that were called before are done.
+    /// Waits until all operations on the session that were called before are done; `operation` then has the session.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Reentrant`], at once, when the operation would wait for one that waits for it: it was called from
     /// a callback of an operation that has the session, directly or around several sessions.
-    pub(super) async fn turn(self: &Arc<Self>, id: &Text, operation: &Operation) -> Result<Turn> {
+    pub(super) async fn turn(self: &Arc<Self>, id: &Text, operation: &Operation) -> Result<()> {
+        // An operation that is used for a second call must not wait for its own first one.
+        operation.hold(None);
+        let caller = operation.caller();
         let receiver = {
             let mut lanes = self.lock();
             let Some(lane) = lanes.get_mut(id) else {
-                lanes.insert(id.clone(), Lane { holder: operation.id(), waiting: VecDeque::new() });
-                return Ok(self.make_turn(id));
+                lanes.insert(id.clone(), Lane { holder: caller.id, waiting: VecDeque::new() });
+                operation.hold(Some(self.make_turn(id)));
+                return Ok(());
             };
             let holder = lane.holder;
-            if waits_for_ancestor(&lanes, holder, operation.ancestors(), &mut Vec::new()) {
+            if waits_for_ancestor(&lanes, holder, &caller.ancestors, &mut Vec::new()) {
                 return Err(Error::new(
                     ErrorKind::Reentrant,
                     format!("session `{id}` was called from inside a callback of its own and would wait for itself"),
@@ -59,12 +64,14 @@ impl Queue {
             }
             let (sender, receiver) = oneshot::channel();
             if let Some(lane) = lanes.get_mut(id) {
-                lane.waiting.push_back(Waiting { operation: operation.clone(), turn: sender });
+                lane.waiting.push_back(Waiting { caller: caller.clone(), turn: sender });
             }
             receiver
         };
-        operation.pause();
-        receiver.await.map_err(|_| Error::new(ErrorKind::Internal, "the queue of a session went away"))
+        caller.pause();
+        let turn = receiver.await.map_err(|_| Error::new(ErrorKind::Internal, "the queue of a session went away"))?;
+        operation.hold(Some(turn));
+        Ok(())
     }
 
     fn make_turn(self: &Arc<Self>, id: &Text) -> Turn {
@@ -85,7 +92,7 @@ fn waits_for_ancestor(lanes: &HashMap<Text, Lane>, holder: u64, ancestors: &[u64
         return true;
     }
     seen.push(holder);
-    let has_waiting_child = |lane: &Lane| lane.waiting.iter().any(|it| it.operation.ancestors().contains(&holder));
+    let has_waiting_child = |lane: &Lane| lane.waiting.iter().any(|it| it.caller.ancestors.contains(&holder));
     let holders: Vec<u64> = lanes.values().filter(|lane| has_waiting_child(lane)).map(|lane| lane.holder).collect();
     holders.into_iter().any(|next| waits_for_ancestor(lanes, next, ancestors, seen))
 }
@@ -100,13 +107,13 @@ impl Drop for Turn {
                 lanes.remove(&self.id);
                 return;
             };
-            lane.holder = next.operation.id();
+            lane.holder = next.caller.id;
             // Before this operation says that it is done: work is never seen to stop while some is left.
-            next.operation.resume();
+            next.caller.resume();
             let Err(mut unwanted) = next.turn.send(queue.make_turn(&self.id)) else { return };
             // Nobody waits for it any more, so it must not pass on what it never had.
             unwanted.queue = None;
-            next.operation.pause();
+            next.caller.pause();
         }
     }
 }
@@ -138,16 +145,19 @@ mod tests {
         let queue = Arc::new(Queue::default());
         let id = Text::from("a");
         let (first, second, third) = (operation(1, &[]), operation(2, &[]), operation(3, &[]));
-        let turn = ready(queue.turn(&id, &first)).unwrap();
-        let mut second = Box::pin(queue.turn(&id, &second));
-        let mut third = Box::pin(queue.turn(&id, &third));
-        assert!(poll(second.as_mut()).is_pending());
-        assert!(poll(third.as_mut()).is_pending());
-        drop(turn);
-        assert!(poll(third.as_mut()).is_pending());
-        let Poll::Ready(Ok(turn)) = poll(second.as_mut()) else { panic!("it is the second's turn") };
-        drop(turn);
-        assert!(poll(third.as_mut()).is_ready());
+        ready(queue.turn(&id, &first)).unwrap();
+        let mut waits = Box::pin(queue.turn(&id, &second));
+        let mut waits_longer = Box::pin(queue.turn(&id, &third));
+        assert!(poll(waits.as_mut()).is_pending());
+        assert!(poll(waits_longer.as_mut()).is_pending());
+        drop(first);
+        assert!(poll(waits_longer.as_mut()).is_pending());
+        assert!(poll(waits.as_mut()).is_ready(), "it is the second's turn");
+        drop(waits);
+        drop(second);
+        assert!(poll(waits_longer.as_mut()).is_ready());
+        drop(waits_longer);
+        drop(third);
         assert!(queue.lock().is_empty());
     }
 
@@ -156,13 +166,13 @@ mod tests {
         let queue = Arc::new(Queue::default());
         let id = Text::from("a");
         let (first, second, third) = (operation(1, &[]), operation(2, &[]), operation(3, &[]));
-        let turn = ready(queue.turn(&id, &first)).unwrap();
+        ready(queue.turn(&id, &first)).unwrap();
         let mut gone = Box::pin(queue.turn(&id, &second));
         assert!(poll(gone.as_mut()).is_pending());
         let mut third = Box::pin(queue.turn(&id, &third));
         assert!(poll(third.as_mut()).is_pending());
         drop(gone);
-        drop(turn);
+        drop(first);
         assert!(poll(third.as_mut()).is_ready());
     }
 
@@ -170,8 +180,9 @@ mod tests {
     fn a_session_cannot_wait_for_itself() {
         let queue = Arc::new(Queue::default());
         let (a, b) = (Text::from("a"), Text::from("b"));
-        let _a = ready(queue.turn(&a, &operation(1, &[]))).unwrap();
-        let _b = ready(queue.turn(&b, &operation(2, &[1]))).unwrap();
+        let (first, second) = (operation(1, &[]), operation(2, &[1]));
+        ready(queue.turn(&a, &first)).unwrap();
+        ready(queue.turn(&b, &second)).unwrap();
         for ancestors in [&[1][..], &[1, 2]] {
             let error = ready(queue.turn(&a, &operation(3, ancestors))).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Reentrant);
@@ -181,11 +192,22 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_can_be_used_again() {
+        let queue = Arc::new(Queue::default());
+        let operation = operation(1, &[]);
+        ready(queue.turn(&"a".into(), &operation)).unwrap();
+        ready(queue.turn(&"a".into(), &operation)).unwrap();
+        drop(operation);
+        assert!(queue.lock().is_empty());
+    }
+
+    #[test]
     fn two_sessions_cannot_wait_for_each_other() {
         let queue = Arc::new(Queue::default());
         let (a, b) = (Text::from("a"), Text::from("b"));
-        let _a = ready(queue.turn(&a, &operation(1, &[]))).unwrap();
-        let _b = ready(queue.turn(&b, &operation(2, &[]))).unwrap();
+        let (first, second) = (operation(1, &[]), operation(2, &[]));
+        ready(queue.turn(&a, &first)).unwrap();
+        ready(queue.turn(&b, &second)).unwrap();
         let from_a = operation(3, &[1]);
         let mut waits = Box::pin(queue.turn(&b, &from_a));
         assert!(poll(waits.as_mut()).is_pending());

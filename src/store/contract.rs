@@ -3,6 +3,8 @@
 //! [`check`] is the contract of [`Store`] as assertions. A store that cannot compare revisions runs
 //! [`check_without_conflicts`] and writes down why.
 
+#![expect(clippy::cast_precision_loss, reason = "the counts in these tests are small")]
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::Arc;
@@ -269,14 +271,16 @@ fn states_are_replaced_and_deleted(pair: &Pair) {
     let fold = folding(&base, change(), 2, "t");
     assert_eq!(pair.commit(0, base, fold), Commit::Done);
     assert_eq!(contents(&pair.load(1, &a).unwrap().session.recent), ["more"]);
+    pair.commit_now(0, &a, appending([stored(3, "smaller id")]));
+    assert_eq!(pair.load(1, &a).unwrap().session.seq, 10, "ids are never used again");
     pair.replace(1, &a, state(STATE_A));
     pair.assert_is(&a, Some(STATE_A));
-    let bare = concat!(
+    let minimal = concat!(
         r#"{"version":1,"id":"a","recent":[],"archive":[],"summary":"kept","facts":[],"seq":0,"compactions":0,"#,
         r#""createdAt":0,"updatedAt":0}"#
     );
-    pair.replace(0, &a, state(bare));
-    pair.assert_is(&a, Some(bare));
+    pair.replace(0, &a, state(minimal));
+    pair.assert_is(&a, Some(minimal));
     pair.delete(0, &a);
     pair.assert_is(&a, None);
     pair.assert_is(&b, Some(&other));
@@ -404,7 +408,9 @@ fn the_archive_has_a_limit(pair: &Pair) {
     let id = Text::from("a");
     let mut next = 1;
     // Each step folds three messages under the limit, after which these are archived.
-    for (limit, expect) in [(5, "m1 m2 m3"), (5, "m2 m3 m4 m5 m6"), (0, ""), (2, "m11 m12"), (usize::MAX, "m11 m12 m13 m14 m15")] {
+    for (limit, expect) in
+        [(5, "m1 m2 m3"), (5, "m2 m3 m4 m5 m6"), (0, ""), (2, "m11 m12"), (usize::MAX, "m11 m12 m13 m14 m15")]
+    {
         let base = pair.base(0, &id);
         let appended = (next..next + 3).map(|number| stored(number, &format!("m{number}")));
         let mut fold = folding(&base, appending(appended), 3, &format!("s{next}"));
@@ -454,7 +460,10 @@ fn facts_keep_their_order(pair: &Pair) {
     for (facts, expect) in [
         (vec![set("c", "1"), set("a", "2"), set("b", "3")], "c=1 a=2 b=3"),
         (vec![set("a", "4"), set("d", "5"), set("d", "6")], "c=1 a=4 b=3 d=6"),
-        (vec![FactChange::Remove("d".into()), FactChange::Remove("c".into()), FactChange::Remove("x".into())], "a=4 b=3"),
+        (
+            vec![FactChange::Remove("d".into()), FactChange::Remove("c".into()), FactChange::Remove("x".into())],
+            "a=4 b=3",
+        ),
         (vec![set("c", "7"), FactChange::Remove("a".into()), set("a", "8")], "b=3 c=7 a=8"),
     ] {
         pair.commit_now(0, &id, Change { facts, ..change() });
@@ -793,14 +802,24 @@ fn details() -> impl Strategy<Value = Details> {
     ]);
     let calls = calls.prop_map(|json| serde_json::from_str(json).unwrap());
     (prop::option::of(names), prop::option::of(calls), prop::option::of(texts()), prop::option::of(jsons()), members())
-        .prop_map(|(name, tool_calls, tool_call_id, meta, other)| Details { name, tool_calls, tool_call_id, meta, other })
+        .prop_map(|(name, tool_calls, tool_call_id, meta, other)| Details {
+            name,
+            tool_calls,
+            tool_call_id,
+            meta,
+            other,
+        })
 }
 
 fn messages() -> impl Strategy<Value = Message> {
     let roles = prop::sample::select(vec![Role::User, Role::Assistant, Role::System, Role::Tool]);
     let details = prop_oneof![2 => Just(None), 1 => details().prop_map(|details| Some(Box::new(details)))];
-    (roles, texts(), times(), details)
-        .prop_map(|(role, content, at, details)| Message { role, content, at: Some(at), details })
+    (roles, texts(), times(), details).prop_map(|(role, content, at, details)| Message {
+        role,
+        content,
+        at: Some(at),
+        details,
+    })
 }
 
 fn vectors() -> impl Strategy<Value = Option<Vector>> {
@@ -811,10 +830,16 @@ fn vectors() -> impl Strategy<Value = Option<Vector>> {
 }
 
 fn facts() -> impl Strategy<Value = Fact> {
-    let keys = prop::sample::select(vec![Text::from("a"), Text::from("b"), Text::from("c"), Text::from_utf16(&[0xD800])]);
+    let keys =
+        prop::sample::select(vec![Text::from("a"), Text::from("b"), Text::from("c"), Text::from_utf16(&[0xD800])]);
     let sources = prop::sample::select(vec![Source::Pinned, Source::Extracted]);
-    (keys, texts(), sources, times(), members())
-        .prop_map(|(key, value, source, at, other)| Fact { key, value, source, at, other })
+    (keys, texts(), sources, times(), members()).prop_map(|(key, value, source, at, other)| Fact {
+        key,
+        value,
+        source,
+        at,
+        other,
+    })
 }
 
 fn fact_changes() -> impl Strategy<Value = FactChange> {
@@ -836,7 +861,9 @@ fn states() -> impl Strategy<Value = OwnedState> {
     (prop::collection::vec(numbered(), 0..5), archived, session).prop_map(
         move |(recent, archived, (summary, facts, seq, compactions, created_at, updated_at, other))| {
             let mut session = Session::new(Text::new(), 0.0);
-            recent.into_iter().for_each(|message| session.push(stored(message)));
+            for message in recent {
+                session.push(stored(message));
+            }
             session.summary = summary;
             session.facts = facts;
             (session.seq, session.compactions) = (seq, compactions);

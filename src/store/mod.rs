@@ -10,18 +10,20 @@ mod memory;
 mod snapshot;
 mod sqlite;
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 pub use memory::MemoryStore;
+use serde::de::IgnoredAny;
 pub use snapshot::{Snapshot, SnapshotStore};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::Json;
+use crate::json::{Json, Loose};
 use crate::session::Operation;
-use crate::state::{Archive, Change, OwnedState, STATE_VERSION, Session};
+use crate::state::{Archive, Change, OwnedState, STATE_PARTS, STATE_VERSION, Session};
 use crate::text::Text;
 
 /// What a store method gives: a future that may be ready at once.
@@ -128,10 +130,30 @@ impl Imported {
 ///
 /// [`ErrorKind::InvalidState`], with the documented words for a wrong version or id, else naming what is missing.
 pub fn read_state(json: &Json) -> Result<OwnedState> {
+    check_state(json)?;
+    let members: HashMap<Text, IgnoredAny> = serde_json::from_str(json.as_str()).unwrap_or_default();
+    let is_missing = |part: &&&str| !members.contains_key(part.as_bytes());
+    let missing: Vec<String> = STATE_PARTS.iter().filter(is_missing).map(|part| format!("`{part}`")).collect();
+    let what_is_wrong = |error| {
+        let message = "the stored session state cannot be read";
+        if missing.is_empty() {
+            return Error::new(ErrorKind::InvalidState, message).with_source(error);
+        }
+        Error::new(ErrorKind::InvalidState, format!("{message}: it has no {}", missing.join(", ")))
+    };
+    serde_json::from_str(json.as_str()).map_err(what_is_wrong)
+}
+
+/// Checks that a state has a version of ours and an id, and gives the id. Nothing deeper is looked at.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidState`] in the documented words.
+pub fn check_state(json: &Json) -> Result<Text> {
     #[derive(serde::Deserialize)]
     struct Head {
         version: Option<Json>,
-        id: Option<Json>,
+        id: Option<Loose<Text>>,
     }
     let invalid = |message: String| Error::new(ErrorKind::InvalidState, message);
     let head: Head = serde_json::from_str(json.as_str())
@@ -140,9 +162,8 @@ pub fn read_state(json: &Json) -> Result<OwnedState> {
     if version != STATE_VERSION.to_string() {
         return Err(invalid(format!("unsupported session state version {version}")));
     }
-    if !head.id.is_some_and(|id| id.as_str().starts_with('"') && id.as_str() != "\"\"") {
-        return Err(invalid("session state needs an id".to_owned()));
+    match head.id {
+        Some(Loose::Usual(id)) if !id.is_empty() => Ok(id),
+        _ => Err(invalid("session state needs an id".to_owned())),
     }
-    serde_json::from_str(json.as_str())
-        .map_err(|error| invalid(format!("the stored session state is not complete: {error}")))
 }

@@ -7,7 +7,7 @@ use crate::state::{Archive, Change, Session};
 use crate::store::{Loaded, Revision};
 use crate::text::Text;
 
-/// When an entry was last found to be what the file holds: SQLite's `data_version`, which every connection counts for
+/// When an entry was last found to be what the file holds: `SQLite`'s `data_version`, which every connection counts for
 /// itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
@@ -35,11 +35,7 @@ struct Entry {
 
 impl Entry {
     fn to_loaded(&self) -> Loaded {
-        Loaded {
-            session: Arc::clone(&self.session),
-            archive: self.archive.clone(),
-            revision: Some(self.revision),
-        }
+        Loaded { session: Arc::clone(&self.session), archive: self.archive.clone(), revision: Some(self.revision) }
     }
 }
 
@@ -140,11 +136,7 @@ mod tests {
     use super::*;
 
     fn loaded(id: &str, revision: u64) -> Loaded {
-        Loaded {
-            session: Arc::new(Session::new(id.into(), 0.0)),
-            archive: None,
-            revision: Some(Revision(revision)),
-        }
+        Loaded { session: Arc::new(Session::new(id.into(), 0.0)), archive: None, revision: Some(Revision(revision)) }
     }
 
     const SEEN: Seen = Seen { connection: 0, version: 1 };

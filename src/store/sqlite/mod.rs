@@ -1,4 +1,4 @@
-//! Sessions in one SQLite file.
+//! Sessions in one `SQLite` file.
 //!
 //! Whatever touches the file runs on threads of the store's own: one that writes, with everything that waits for it
 //! in one transaction, and a few that read. The caller gets a future and never waits for a disk. Sessions in use are
@@ -56,7 +56,7 @@ impl Default for SqliteOptions {
     }
 }
 
-/// The embedded store: a SQLite file with one row per message, fact and fold.
+/// The embedded store: a `SQLite` file with one row per message, fact and fold.
 ///
 /// Any number of stores and processes may use one file at a time.
 ///
@@ -140,7 +140,8 @@ impl SqliteStore {
         queue: &Arc<Queue>,
         limit: usize,
     ) -> Result<JoinHandle<()>> {
-        let worker = Worker { connection, number, shared: Arc::clone(&self.shared) };
+        let has_log = number == 0 && self.shared.path != schema::MEMORY;
+        let worker = Worker { connection, number, has_log, shared: Arc::clone(&self.shared) };
         let queue = Arc::clone(queue);
         thread::Builder::new().name(name.to_owned()).spawn(move || worker.run(&queue, limit)).map_err(|error| {
             Error::new(ErrorKind::Store, format!("cannot start a thread for `{}`: {error}", self.shared.path))

@@ -75,7 +75,8 @@ pub(super) fn session(connection: &Connection, id: &Text, head: &Head) -> rusqli
     let mut statement =
         connection.prepare_cached("SELECT created_at, updated_at, other FROM sessions WHERE number = ?1")?;
     (session.created_at, session.updated_at, session.other) = statement.query_row([head.number], |row| {
-        let (created, updated, other): (Column<Loose<Number>>, Column<Loose<Number>>, Column<Members>) = row.try_into()?;
+        let (created, updated, other): (Column<Loose<Number>>, Column<Loose<Number>>, Column<Members>) =
+            row.try_into()?;
         Ok((created.0, updated.0, other.0))
     })?;
     session.summary = summary(connection, head.number)?;

@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::{Durability, SqliteOptions};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Marks a file as ours in SQLite's header: `meml` in ASCII.
+/// Marks a file as ours in `SQLite`'s header: `meml` in ASCII.
 const APPLICATION_ID: i64 = 0x6D65_6D6C;
 
 /// The steps from an empty file to the present schema; step `n` leads to version `n + 1`. A released step is never
@@ -106,8 +106,17 @@ CREATE TABLE folds (
 ) STRICT;
 ";
 
-/// The name that SQLite gives a database without a file.
+/// The name that `SQLite` gives a database without a file.
 pub(super) const MEMORY: &str = ":memory:";
+
+/// After how many pages the log is brought into the file when the writer has nothing else to do.
+///
+/// A checkpoint copies each changed page once, however often it changed since the last, so fewer and larger ones cost
+/// less; but reading looks through the log, and a crash leaves all of it to be recovered.
+pub(super) const IDLE_CHECKPOINT: i64 = 4_000;
+
+/// The same when the writer never rests.
+const BUSY_CHECKPOINT: i64 = 8_000;
 
 /// What a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -233,9 +242,10 @@ fn connect(path: &str, options: SqliteOptions, purpose: Purpose) -> rusqlite::Re
                 Durability::Full => "FULL",
             };
             connection.pragma_update(None, "synchronous", synchronous)?;
-            // A checkpoint copies each changed page once, however often it changed since the last: fewer and larger
-            // ones cost less. What a burst leaves behind is cut off again.
-            connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
+            connection.pragma_update(None, "wal_autocheckpoint", BUSY_CHECKPOINT)?;
+            // Concurrent sessions write to as many pages; those that are written again and again should be at hand.
+            connection.pragma_update(None, "cache_size", -16_384)?;
+            // What a burst leaves behind is cut off again.
             connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
         }
     }

@@ -1,7 +1,8 @@
-//! What is SQLite's own, beside the contract that all stores share.
+//! What is `SQLite`'s own, beside the contract that all stores share.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 
@@ -217,6 +218,8 @@ fn ids_come_in_the_order_of_making() {
     assert_eq!(block_on(store.ids()).unwrap(), [Text::from("b"), Text::from("a"), lone]);
 }
 
+type MessageRow = (i64, i64, String, String, Vec<u8>, i64, i64);
+
 #[test]
 fn rows_are_readable_and_keep_their_lineage() {
     let folder = Folder::new();
@@ -237,15 +240,18 @@ fn rows_are_readable_and_keep_their_lineage() {
     let mut statement = connection
         .prepare("SELECT session, position, role, typeof(content), CAST(content AS BLOB), at, tokens FROM messages")
         .unwrap();
-    let rows: Vec<(i64, i64, String, String, Vec<u8>, i64, i64)> =
+    let rows: Vec<MessageRow> =
         statement.query_map([], |row| row.try_into()).unwrap().collect::<rusqlite::Result<_>>().unwrap();
     let row = |position, kind: &str, bytes: &[u8]| (1, position, "user".into(), kind.into(), bytes.to_vec(), 5, 2);
-    assert_eq!(rows, [
-        row(0, "text", "héllo".as_bytes()),
-        row(1, "blob", &[0xED, 0xA0, 0x80]),
-        row(2, "text", b"m3"),
-        row(3, "text", b"m4")
-    ]);
+    assert_eq!(
+        rows,
+        [
+            row(0, "text", "héllo".as_bytes()),
+            row(1, "blob", &[0xED, 0xA0, 0x80]),
+            row(2, "text", b"m3"),
+            row(3, "text", b"m4")
+        ]
+    );
     let mut statement = connection
         .prepare("SELECT message_start, message_end, compaction, at, summary, facts FROM folds ORDER BY place")
         .unwrap();
@@ -291,6 +297,9 @@ fn what_is_trimmed_or_deleted_leaves_no_row() {
     let counts = || TABLES.map(|table| count(&path, table));
     // Three folds each: the last two hold the three messages, the one before is the summary they began with.
     assert_eq!(counts(), [2, 6, 6, 2, 6]);
+    let starts = "SELECT archive_start, window_start, window_end FROM sessions WHERE id = 'a'";
+    let starts: (i64, i64, i64) = outsider(&path).query_row(starts, [], |row| row.try_into()).unwrap();
+    assert_eq!(starts, (9, 12, 12));
     commit(&store, &a, appending("m")).unwrap();
     fold(&store, &a, 1, "none kept", 0);
     assert_eq!(counts(), [2, 3, 3, 2, 4]);
@@ -347,8 +356,11 @@ fn write_together(path: &str, contents: &[&str]) -> Vec<Result<Commit>> {
         (0..contents.len()).map(|number| base(&store, &Text::from(format!("s{number}").as_str()))).collect();
     let lock = outsider(path);
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut writes: Vec<_> =
-        bases.into_iter().zip(contents).map(|(base, content)| store.commit(&operation, base, appending(*content))).collect();
+    let mut writes: Vec<_> = bases
+        .into_iter()
+        .zip(contents)
+        .map(|(base, content)| store.commit(&operation, base, appending(*content)))
+        .collect();
     writes.iter_mut().for_each(poll_once);
     lock.execute_batch("COMMIT").unwrap();
     writes.into_iter().map(block_on).collect()
@@ -415,14 +427,14 @@ fn what_was_accepted_is_written_before_closing() {
     let operation = Operation::detached();
     let ids: Vec<_> = (0..20).map(|number| Text::from(format!("s{number}").as_str())).collect();
     let bases: Vec<_> = ids.iter().map(|id| base(&store, id)).collect();
-    let mut writes: Vec<_> =
-        bases.into_iter().map(|base| store.commit(&operation, base, appending("m"))).collect();
-    for write in &mut writes {
-        // Already done by the time it is polled again; asking is what counts.
-        let _ = write.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    }
+    // Nothing gets through meanwhile, so that there is something left to do when the store closes.
+    let lock = outsider(&path);
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut writes: Vec<_> = bases.into_iter().map(|base| store.commit(&operation, base, appending("m"))).collect();
+    writes.iter_mut().for_each(poll_once);
     // One that nobody waits for is written as well.
     drop(writes.pop());
+    lock.execute_batch("COMMIT").unwrap();
     store.close();
     store.close();
     for write in writes {
@@ -466,6 +478,27 @@ fn a_store_may_be_dropped_with_work_under_way() {
         drop(write);
     }
     assert_eq!(count(&path, "messages"), 20);
+}
+
+#[test]
+fn many_may_open_a_fresh_file_at_once() {
+    let folder = Folder::new();
+    for round in 0..20 {
+        let path = folder.file(&format!("{round}.db"));
+        let start = Barrier::new(8);
+        thread::scope(|scope| {
+            for number in 0..8 {
+                let (path, start) = (&path, &start);
+                scope.spawn(move || {
+                    start.wait();
+                    let store = open(path);
+                    let id = Text::from(format!("s{number}").as_str());
+                    assert_eq!(commit(&store, &id, appending("m")).unwrap(), Commit::Done);
+                });
+            }
+        });
+        assert_eq!(count(&path, "sessions"), 8);
+    }
 }
 
 const CHILD_FILE: &str = "MEMORYLINE_TEST_FILE";

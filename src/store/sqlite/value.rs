@@ -13,10 +13,6 @@ use crate::text::Text;
 /// A value on its way into a column or out of one.
 pub(super) struct Column<T>(pub(super) T);
 
-fn borrowed(value: ValueRef<'_>) -> rusqlite::Result<ToSqlOutput<'_>> {
-    Ok(ToSqlOutput::Borrowed(value))
-}
-
 fn json<T: DeserializeOwned>(value: ValueRef<'_>) -> FromSqlResult<T> {
     serde_json::from_str(value.as_str()?).map_err(FromSqlError::other)
 }
@@ -24,7 +20,8 @@ fn json<T: DeserializeOwned>(value: ValueRef<'_>) -> FromSqlResult<T> {
 impl ToSql for Column<&Text> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         let bytes = self.0.as_bytes();
-        borrowed(if self.0.as_str().is_some() { ValueRef::Text(bytes) } else { ValueRef::Blob(bytes) })
+        let value = if self.0.as_str().is_some() { ValueRef::Text(bytes) } else { ValueRef::Blob(bytes) };
+        Ok(ToSqlOutput::Borrowed(value))
     }
 }
 
@@ -67,7 +64,7 @@ impl ToSql for Column<&Loose<Number>> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         match self.0 {
             Loose::Usual(usual) => Ok(ToSqlOutput::Owned(number(usual.0))),
-            Loose::Other(json) => borrowed(ValueRef::Text(json.as_str().as_bytes())),
+            Loose::Other(json) => Ok(ToSqlOutput::Borrowed(ValueRef::Text(json.as_str().as_bytes()))),
         }
     }
 }
@@ -83,7 +80,7 @@ impl FromSql for Column<Loose<Number>> {
 
 impl ToSql for Column<&Json> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        borrowed(ValueRef::Text(self.0.as_str().as_bytes()))
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0.as_str().as_bytes())))
     }
 }
 

@@ -71,6 +71,10 @@ impl Queue {
         self.arrived.notify_all();
     }
 
+    fn is_empty(&self) -> bool {
+        self.lock().jobs.is_empty()
+    }
+
     /// Waits for jobs and takes up to `limit`. `None` when there will be none.
     fn take(&self, limit: usize) -> Option<VecDeque<Job>> {
         let mut waiting = self.lock();
@@ -123,6 +127,8 @@ impl Shared {
 pub(super) struct Worker {
     pub(super) connection: Connection,
     pub(super) number: usize,
+    /// Whether this is the connection that writes to a file.
+    pub(super) has_log: bool,
     pub(super) shared: Arc<Shared>,
 }
 
@@ -145,6 +151,22 @@ impl Worker {
                 }
             }
             self.write(std::mem::take(&mut requests));
+            if self.has_log && queue.is_empty() {
+                self.tidy_log();
+            }
+        }
+    }
+
+    /// Brings the log into the file while nobody waits. `SQLite` does it by itself only when there is never such a
+    /// moment, and then within a commit, whose callers wait for it.
+    fn tidy_log(&self) {
+        let pages = self
+            .connection
+            .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
+            .and_then(|mut statement| statement.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)));
+        if pages.is_ok_and(|pages| pages >= schema::IDLE_CHECKPOINT) {
+            // A reader in the way leaves the rest for the next time.
+            let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(PASSIVE)");
         }
     }
 
@@ -238,13 +260,20 @@ impl Worker {
     }
 
     /// Writes the requests in one transaction and answers them once it is in the file.
+    ///
+    /// A write that fails must not take the others with it. Since hardly any ever does, the first attempt is made
+    /// without savepoints, which copy every page that two writes share.
     fn write(&mut self, requests: Vec<Request>) {
         if requests.is_empty() {
             return;
         }
-        match self.transact(&requests) {
+        let outcomes = match self.transact(&requests, false) {
+            Err(Broken::Within(_)) if requests.len() > 1 => self.transact(&requests, true),
+            outcomes => outcomes,
+        };
+        match outcomes {
             Ok(outcomes) => self.settle(requests, outcomes),
-            // What broke the transaction as a whole may be the fault of one request: the others are tried without it.
+            // What breaks even a transaction with savepoints may still be the fault of one request.
             Err(Broken::Within(_)) if requests.len() > 1 => {
                 for request in requests {
                     self.write(vec![request]);
@@ -258,12 +287,14 @@ impl Worker {
         }
     }
 
-    fn transact(&self, requests: &[Request]) -> Result<Vec<Outcome>, Broken> {
+    fn transact(&self, requests: &[Request], with_savepoints: bool) -> Result<Vec<Outcome>, Broken> {
         self.begin().map_err(Broken::Before)?;
         let transaction = Transaction(&self.connection);
         let mut outcomes = Vec::with_capacity(requests.len());
         for request in requests {
-            outcomes.push(transaction.isolated(|| request.write.execute(&self.connection)).map_err(Broken::Within)?);
+            let write = || request.write.execute(&self.connection);
+            let outcome = if with_savepoints { transaction.isolated(write) } else { write().map(Ok) };
+            outcomes.push(outcome.map_err(Broken::Within)?);
         }
         transaction.commit().map_err(Broken::Within)?;
         Ok(outcomes)
@@ -349,7 +380,7 @@ enum Broken {
 struct Transaction<'a>(&'a Connection);
 
 impl Transaction<'_> {
-    /// Runs one write so that its failure leaves what the others wrote. The outer error means that SQLite has given up
+    /// Runs one write so that its failure leaves what the others wrote. The outer error means that `SQLite` has given up
     /// the transaction with everything in it.
     fn isolated<T>(&self, write: impl FnOnce() -> rusqlite::Result<T>) -> rusqlite::Result<rusqlite::Result<T>> {
         run(self.0, "SAVEPOINT request")?;

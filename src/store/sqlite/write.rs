@@ -130,7 +130,11 @@ fn insert_at(
     }
     if runs.is_empty() && !session.summary.is_empty() {
         let (summary, compaction) = (Some(&session.summary), session.compactions);
-        insert_fold(connection, head.number, &FoldRow { start: 0, end: 0, compaction, summary, facts: None, at: None })?;
+        insert_fold(
+            connection,
+            head.number,
+            &FoldRow { start: 0, end: 0, compaction, summary, facts: None, at: None },
+        )?;
     }
     for (fact, position) in session.facts.iter().zip(0..) {
         insert_fact(connection, place(head.number, position), fact)?;
@@ -224,14 +228,18 @@ fn fold_out(
         let is_last = idx + 1 == runs.len();
         let start = end;
         end += length;
-        insert_fold(connection, head.number, &FoldRow {
-            start,
-            end,
-            compaction: *compaction,
-            summary: is_last.then_some(&fold.summary),
-            facts: changes.as_deref().filter(|_| is_last),
-            at: Some(change.at),
-        })?;
+        insert_fold(
+            connection,
+            head.number,
+            &FoldRow {
+                start,
+                end,
+                compaction: *compaction,
+                summary: is_last.then_some(&fold.summary),
+                facts: changes.as_deref().filter(|_| is_last),
+                at: Some(change.at),
+            },
+        )?;
     }
     Ok(())
 }
