@@ -5,7 +5,7 @@
 const binding = require('../binding.js');
 const { checkSessionId, numberOption } = require('./checks.js');
 const { stateJson } = require('./convert.js');
-const { fromFailure, invalidOption } = require('./errors.js');
+const { fromFailure, invalidOption, invalidState } = require('./errors.js');
 const { bridge, promiseOf } = require('./operations.js');
 
 const value = (envelope) => envelope.value;
@@ -28,6 +28,7 @@ class MemoryStore {
   }
 
   save(state) {
+    if (typeof state.id !== 'string') throw invalidState('session state needs an id');
     const failure = this.#core.save(state.id, stateJson(state));
     if (failure != null) throw fromFailure(failure);
   }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{Json, Loose, Members, Number, to_json};
+use crate::json::{Json, Loose, Members, Number, keep_member, to_json};
 use crate::text::{Text, TextSlice, is_white_space};
 
 /// Where a fact comes from.
@@ -124,10 +124,10 @@ fn strip_fences(text: TextSlice<'_>) -> TextSlice<'_> {
     let mut body = text.trim();
     if body.as_bytes().starts_with(FENCE) {
         let tag = body.as_bytes()[FENCE.len()..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
-        body = body.from_byte(FENCE.len() + tag).trim_start();
+        body = body.after_byte(FENCE.len() + tag).trim_start();
     }
     if body.as_bytes().ends_with(FENCE) {
-        body = body.to_byte(body.as_bytes().len() - FENCE.len());
+        body = body.before_byte(body.as_bytes().len() - FENCE.len());
     }
     body.trim()
 }
@@ -142,7 +142,9 @@ fn parse_json(body: TextSlice<'_>) -> Option<Vec<FactInput>> {
     let json: Json = serde_json::from_slice(body.as_bytes()).ok()?;
     if json.as_str().starts_with('{') {
         let entries: Entries = serde_json::from_str(json.as_str()).ok()?;
-        return Some(entries.0.into_iter().map(|(key, value)| FactInput { key, value: coerce(Some(&value)) }).collect());
+        return Some(
+            entries.0.into_iter().map(|(key, value)| FactInput { key, value: coerce(Some(&value)) }).collect(),
+        );
     }
     let items: Vec<Json> = serde_json::from_str(json.as_str()).ok()?;
     let facts = items.iter().filter_map(|item| {
@@ -189,7 +191,8 @@ fn array_index(key: &Text) -> Option<u32> {
 }
 
 fn coerce_key(json: &str) -> Text {
-    Json::new(json.to_owned()).map_or_else(Text::new, |json| if json.is_null() { Text::from("null") } else { coerce(Some(&json)) })
+    Json::new(json.to_owned())
+        .map_or_else(Text::new, |json| if json.is_null() { Text::from("null") } else { coerce(Some(&json)) })
 }
 
 /// What JavaScript's `String(value ?? '')` gives for a JSON value.
@@ -238,7 +241,7 @@ fn parse_line(line: TextSlice<'_>) -> Option<FactInput> {
     if let Some(bullet) = line.code_points().next()
         && matches!(char::from_u32(bullet), Some('-' | '*' | '•'))
     {
-        line = line.from_byte(char::from_u32(bullet).map_or(1, char::len_utf8)).trim_start();
+        line = line.after_byte(char::from_u32(bullet).map_or(1, char::len_utf8)).trim_start();
     }
     let (key, value) = line.split_once(b':')?;
     let key_text = key.as_str()?;
@@ -267,21 +270,21 @@ impl Serialize for Fact {
 impl<'de> Deserialize<'de> for Fact {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
-        let Entries(entries) = Entries::deserialize(deserializer)?;
-        let (mut key, mut value, mut source, mut at) = (None, None, None, None);
-        let mut other = Members::new();
         fn read<'a, T: Deserialize<'a>, E: Error>(json: &'a Json, field: &str) -> Result<Option<T>, E> {
             serde_json::from_str(json.as_str())
                 .map(Some)
                 .map_err(|error| E::custom(format_args!("a fact's `{field}`: {error}")))
         }
+        let Entries(entries) = Entries::deserialize(deserializer)?;
+        let (mut key, mut value, mut source, mut at) = (None, None, None, None);
+        let mut other = Members::new();
         for (name, json) in entries {
             match name.as_str().unwrap_or_default() {
                 "key" => key = read(&json, "key")?,
                 "value" => value = read(&json, "value")?,
                 "source" => source = read(&json, "source")?,
                 "at" => at = read(&json, "at")?,
-                _ => other.push((name, json)),
+                _ => keep_member(&mut other, name, json)?,
             }
         }
         Ok(Self {
@@ -330,15 +333,14 @@ mod tests {
     fn answers_are_read_in_every_documented_form() {
         check_parse("", &[]);
         check_parse(" None. ", &[]);
-        check_parse("- name: Dana\n* Party Size: 6\n• day: Friday: evening\nno colon\nempty:  ", &[
-            ("name", "Dana"),
-            ("Party Size", "6"),
-            ("day", "Friday: evening"),
-        ]);
-        check_parse("```json\n[{\"key\":\"a\",\"value\":1.50},{\"key\":\"b\"},\"c\",{\"value\":2}]\n```", &[
-            ("a", "1.5"),
-            ("b", ""),
-        ]);
+        check_parse(
+            "- name: Dana\n* Party Size: 6\n• day: Friday: evening\nno colon\nempty:  ",
+            &[("name", "Dana"), ("Party Size", "6"), ("day", "Friday: evening")],
+        );
+        check_parse(
+            "```json\n[{\"key\":\"a\",\"value\":1.50},{\"key\":\"b\"},\"c\",{\"value\":2}]\n```",
+            &[("a", "1.5"), ("b", "")],
+        );
         check_parse(r#"{"b":true,"2":null,"1":[1,null,"x"]}"#, &[("1", "1,,x"), ("2", ""), ("b", "true")]);
         check_parse("[\"a\", \"b\"]", &[]);
         check_parse("{broken: yes", &[]);
@@ -351,11 +353,16 @@ mod tests {
         let input = |key: &str, value: &str| FactInput { key: key.into(), value: value.into() };
         let mut facts = Vec::new();
         let mut apply = |inputs: &[FactInput], source| {
-            merge(&facts, inputs, source, 1.0).iter().for_each(|change| change.apply(&mut facts));
+            for change in merge(&facts, inputs, source, 1.0) {
+                change.apply(&mut facts);
+            }
             facts.iter().map(|fact| format!("{}={}", fact.key, fact.value)).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(apply(&[input("a", "1"), input("b", "2")], Source::Extracted), "a=1 b=2");
         assert_eq!(apply(&[input("A", " 3 ")], Source::Pinned), "a=3 b=2");
-        assert_eq!(apply(&[input("a", "4"), input("b", "5"), input("b", "6"), input("", "7")], Source::Extracted), "a=3 b=6");
+        assert_eq!(
+            apply(&[input("a", "4"), input("b", "5"), input("b", "6"), input("", "7")], Source::Extracted),
+            "a=3 b=6"
+        );
     }
 }

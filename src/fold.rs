@@ -126,7 +126,17 @@ mod tests {
 
     fn script() -> impl Strategy<Value = String> {
         let word = prop_oneof![
-            Just("u"), Just("a"), Just("s"), Just("t"), Just("c1"), Just("c12"), Just("c3"), Just("r1"), Just("r2"), Just("r3"), Just("r9")
+            Just("u"),
+            Just("a"),
+            Just("s"),
+            Just("t"),
+            Just("c1"),
+            Just("c12"),
+            Just("c3"),
+            Just("r1"),
+            Just("r2"),
+            Just("r3"),
+            Just("r9")
         ];
         prop::collection::vec(word, 0..16).prop_map(|words| words.join(" "))
     }

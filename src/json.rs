@@ -109,6 +109,20 @@ impl<'de> Deserialize<'de> for Number {
 /// Members of an object that the library does not know and keeps.
 pub type Members = Vec<(Text, Json)>;
 
+/// Keeps a member whose name the library does not know.
+///
+/// # Errors
+///
+/// When the name holds half a surrogate pair: no JSON printer takes that for a name, so the whole object has to stay
+/// the text that it is.
+pub(crate) fn keep_member<E: serde::de::Error>(members: &mut Members, name: Text, value: Json) -> Result<(), E> {
+    if name.as_str().is_none() {
+        return Err(E::custom(format_args!("the member `{name}` has half a character in its name")));
+    }
+    members.push((name, value));
+    Ok(())
+}
+
 /// JSON text of a value of this crate.
 pub fn to_json(value: &impl Serialize) -> String {
     // Writing into memory cannot fail, and no type here refuses: maps have text keys and numbers print as null.

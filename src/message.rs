@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::json::{Json, Loose, Members, Number};
+use crate::json::{Json, Loose, Members, Number, keep_member};
 use crate::recall::Vector;
 use crate::text::{Text, TextSlice};
 
@@ -305,7 +305,7 @@ impl<'de> Deserialize<'de> for Fields {
                                 "toolCalls" => fields.details.tool_calls = Some(map.next_value()?),
                                 "toolCallId" => fields.details.tool_call_id = map.next_value()?,
                                 "meta" => fields.details.meta = Some(map.next_value()?),
-                                _ => fields.details.other.push((key, map.next_value()?)),
+                                _ => keep_member(&mut fields.details.other, key, map.next_value()?)?,
                             }
                         }
                     }
@@ -321,7 +321,11 @@ impl<'de> Deserialize<'de> for Fields {
 /// Numbers that count are whole in every state this library wrote.
 pub(crate) fn whole_number<E: de::Error>(number: Number, field: &str) -> Result<u64, E> {
     if number.is_safe_integer() && number.0 >= 0.0 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a safe integer that is not negative")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a safe integer that is not negative"
+        )]
         return Ok(number.0 as u64);
     }
     Err(E::custom(format_args!("`{field}` must be a whole number, not {}", number.0)))

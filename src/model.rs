@@ -21,6 +21,7 @@ pub type ModelFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a
 
 /// Which functions the app has given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one yes or no per function, each independent of the others")]
 pub struct Functions {
     /// A summarizer. Without it the extractive summary is used.
     pub summarize: bool,
@@ -95,11 +96,7 @@ pub trait Model: Send + Sync {
     ) -> ModelFuture<'a, Vec<FactInput>>;
 
     /// A vector for each text; texts without one are `None`.
-    fn embed<'a>(
-        &'a self,
-        operation: &'a Operation,
-        texts: Vec<Text>,
-    ) -> ModelFuture<'a, Vec<Option<Arc<Vector>>>>;
+    fn embed<'a>(&'a self, operation: &'a Operation, texts: Vec<Text>) -> ModelFuture<'a, Vec<Option<Arc<Vector>>>>;
 
     /// Messages that fit a query, best first.
     fn retrieve<'a>(&'a self, operation: &'a Operation, input: RetrieveInput) -> ModelFuture<'a, Vec<Retrieved>>;

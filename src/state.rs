@@ -12,7 +12,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::facts::{Fact, FactChange};
-use crate::json::{Loose, Members, Number};
+use crate::json::{Loose, Members, Number, keep_member};
 use crate::message::{ArchivedMessage, StoredMessage, whole_number};
 use crate::text::Text;
 
@@ -234,6 +234,10 @@ impl<'de> Deserialize<'de> for OwnedState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct StateVisitor;
 
+        fn need<T, E: de::Error>(value: Option<T>, field: &'static str) -> Result<T, E> {
+            value.ok_or_else(|| E::missing_field(field))
+        }
+
         impl<'de> Visitor<'de> for StateVisitor {
             type Value = OwnedState;
 
@@ -260,11 +264,8 @@ impl<'de> Deserialize<'de> for OwnedState {
                         "compactions" => compactions = Some(whole_number(map.next_value()?, "compactions")?),
                         "createdAt" => created_at = Some(map.next_value()?),
                         "updatedAt" => updated_at = Some(map.next_value()?),
-                        _ => session.other.push((key, map.next_value()?)),
+                        _ => keep_member(&mut session.other, key, map.next_value()?)?,
                     }
-                }
-                fn need<T, E: de::Error>(value: Option<T>, field: &'static str) -> Result<T, E> {
-                    value.ok_or_else(|| E::missing_field(field))
                 }
                 session.id = need(id, "id")?;
                 need(recent, "recent")?.into_iter().for_each(|stored| session.push(Arc::new(stored)));
@@ -303,10 +304,19 @@ mod tests {
     }
 
     #[test]
+    fn a_state_that_could_not_be_printed_again_is_not_read() {
+        let half = r#""\ud800":1,"#;
+        for place in [r#""later""#, r#""tokens":4.5"#, r#""compaction":1"#, r#""source":"pinned""#] {
+            let broken = STATE.replacen(place, &format!("{half}{place}"), 1);
+            let error = serde_json::from_str::<OwnedState>(&broken).unwrap_err();
+            assert!(error.to_string().contains("half a character"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_missing_part_is_named() {
-        for part in ["recent", "archive", "summary", "facts", "seq", "compactions", "createdAt", "updatedAt", "id"] {
+        for part in STATE_PARTS.into_iter().chain(["id"]) {
             let state = STATE.replacen(&format!("\"{part}\""), "\"gone\"", 1);
-            let state = if part == "id" { state.replace("\"id\":2", "\"id\":2") } else { state };
             let error = serde_json::from_str::<OwnedState>(&state).unwrap_err();
             assert!(error.to_string().contains(part), "{part}: {error}");
         }

@@ -24,10 +24,7 @@ pub struct SummarizeInput<M> {
 
 /// The lines of the extractive summary before any is dropped: those of the previous summary, then one per message
 /// that is not from the system.
-pub fn extractive_lines<'a>(
-    previous_summary: TextSlice<'_>,
-    messages: impl Iterator<Item = &'a Message>,
-) -> Vec<Text> {
+pub fn extractive_lines<'a>(previous_summary: TextSlice<'_>, messages: impl Iterator<Item = &'a Message>) -> Vec<Text> {
     let previous = previous_summary.lines().map(TextSlice::trim).filter(|line| !line.is_empty()).map(Text::from);
     let said = messages.filter(|message| message.role != Role::System).map(|message| {
         let mut line = Text::from("- ");
@@ -182,7 +179,7 @@ mod tests {
             let said = messages(&said);
             let mut slow = extractive_lines(TextSlice::from(""), said.iter());
             let joined = |lines: &[Text]| join_lines(lines.iter().map(Text::as_slice));
-            while slow.len() > 1 && estimate(joined(&slow).as_slice()) > u64::from(max_tokens) {
+            while slow.len() > 1 && estimate(joined(&slow).as_slice()) > f64::from(max_tokens) {
                 slow.remove(0);
             }
             prop_assert_eq!(extractive(TextSlice::from(""), said.iter(), f64::from(max_tokens)), joined(&slow));

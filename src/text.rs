@@ -9,7 +9,7 @@
 //! excludes U+0085, where Rust's own notion differs.
 
 use std::borrow::Borrow;
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -187,11 +187,13 @@ impl<'a> TextSlice<'a> {
     }
 
     /// Without JavaScript white space at both ends.
+    #[must_use]
     pub fn trim(self) -> Self {
         self.trim_start().trim_end()
     }
 
     /// Without JavaScript white space at the start.
+    #[must_use]
     pub fn trim_start(self) -> Self {
         let mut rest = self.code_points();
         let mut start = 0;
@@ -205,6 +207,7 @@ impl<'a> TextSlice<'a> {
     }
 
     /// Without JavaScript white space at the end.
+    #[must_use]
     pub fn trim_end(self) -> Self {
         let mut end = self.0.len();
         while end > 0 {
@@ -233,12 +236,12 @@ impl<'a> TextSlice<'a> {
     }
 
     /// From the byte `start` on, which has to be a code point boundary.
-    pub(crate) fn from_byte(self, start: usize) -> Self {
+    pub(crate) fn after_byte(self, start: usize) -> Self {
         Self(&self.0[start..])
     }
 
     /// Up to the byte `end`, which has to be a code point boundary.
-    pub(crate) fn to_byte(self, end: usize) -> Self {
+    pub(crate) fn before_byte(self, end: usize) -> Self {
         Self(&self.0[..end])
     }
 }
@@ -327,16 +330,13 @@ pub fn is_white_space(code: u32) -> bool {
 }
 
 fn encode_surrogate(unit: u16) -> [u8; 3] {
-    #[expect(clippy::cast_possible_truncation, reason = "a surrogate is 0xD800..=0xDFFF: six bits and six bits")]
     let (middle, last) = (((unit >> 6) & 0x3F) as u8, (unit & 0x3F) as u8);
     [0xED, 0x80 | middle, 0x80 | last]
 }
 
 fn surrogate(bytes: &[u8]) -> Option<u16> {
     match bytes {
-        [0xED, middle @ 0xA0..=0xBF, last] => {
-            Some(0xD000 | (u16::from(middle & 0x3F) << 6) | u16::from(last & 0x3F))
-        }
+        [0xED, middle @ 0xA0..=0xBF, last] => Some(0xD000 | (u16::from(middle & 0x3F) << 6) | u16::from(last & 0x3F)),
         _ => None,
     }
 }
@@ -428,9 +428,9 @@ impl fmt::Display for TextSlice<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.as_str() {
             Some(text) => formatter.write_str(text),
-            None => self
-                .code_points()
-                .try_for_each(|code| fmt::Write::write_char(formatter, char::from_u32(code).unwrap_or('\u{FFFD}'))),
+            None => {
+                self.code_points().try_for_each(|code| formatter.write_char(char::from_u32(code).unwrap_or('\u{FFFD}')))
+            }
         }
     }
 }
@@ -463,7 +463,7 @@ impl Serialize for TextSlice<'_> {
             match rest.next() {
                 Some(code @ 0xD800..=0xDFFF) => {
                     flush(&mut json, start, at);
-                    json.push_str(&format!("\\u{code:04x}"));
+                    let _ = write!(json, "\\u{code:04x}");
                     start = rest.offset();
                 }
                 Some(_) => {}

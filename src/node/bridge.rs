@@ -1,7 +1,7 @@
 //! The one place where the addon and JavaScript wait for each other.
 //!
 //! An operation that cannot be answered at once runs on tokio. Two kinds of news go from there to JavaScript: that it
-//! needs a function of the app, and that it is done. Both go through one weak ThreadsafeFunction, the doorbell, to one
+//! needs a function of the app, and that it is done. Both go through one weak `ThreadsafeFunction`, the doorbell, to one
 //! dispatcher in the facade. What the app's function gives comes back by an ordinary call ([`Bridge::settle_text`] and
 //! its siblings), so no promise and no thrown object ever crosses: the facade keeps those under a number.
 //!
@@ -18,9 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use napi::bindgen_prelude::{
-    Either, Either3, Float32Array, Float64Array, FnArgs, Function, Uint32Array, Utf16String,
-};
+use napi::bindgen_prelude::{Either, Either3, Float32Array, Float64Array, FnArgs, Function, Uint32Array, Utf16String};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
 use napi_derive::napi;
@@ -119,21 +117,20 @@ impl Bridge {
             referenced: AtomicBool::new(false),
         });
         let weak: Weak<Shared> = Arc::downgrade(&shared);
-        let doorbell = dispatch
-            .build_threadsafe_function::<News>()
-            .callee_handled::<false>()
-            .weak::<true>()
-            .build_callback(move |context| {
-                let News { operation, call, option, payload, done } = context.value;
-                // First the turn goes to the next operation, which is counted with that, and then this one leaves: the
-                // count never falls to nothing in between. Its own news can only come after this.
-                drop(done);
-                if let Some(shared) = weak.upgrade() {
-                    shared.leave();
-                    shared.keep_alive_while_busy(&context.env);
-                }
-                Ok(FnArgs::from((as_number(operation), as_number(call), option, payload)))
-            })?;
+        let doorbell =
+            dispatch.build_threadsafe_function::<News>().callee_handled::<false>().weak::<true>().build_callback(
+                move |context| {
+                    let News { operation, call, option, payload, done } = context.value;
+                    // First the turn goes to the next operation, which is counted with that, and then this one leaves: the
+                    // count never falls to nothing in between. Its own news can only come after this.
+                    drop(done);
+                    if let Some(shared) = weak.upgrade() {
+                        shared.leave();
+                        shared.keep_alive_while_busy(context.env);
+                    }
+                    Ok(FnArgs::from((as_number(operation), as_number(call), option, payload)))
+                },
+            )?;
         *shared.lock_doorbell() = Some(doorbell);
         Ok(Self { shared })
     }
@@ -141,25 +138,25 @@ impl Bridge {
     /// A call gave nothing that matters.
     #[napi(catch_unwind)]
     pub fn settle_nothing(&self, env: Env, call: f64) {
-        self.shared.settle(&env, call, Ok(Answer::Nothing));
+        self.shared.settle(env, call, Ok(Answer::Nothing));
     }
 
     /// A call gave a number.
     #[napi(catch_unwind)]
     pub fn settle_number(&self, env: Env, call: f64, number: f64) {
-        self.shared.settle(&env, call, Ok(Answer::Number(number)));
+        self.shared.settle(env, call, Ok(Answer::Number(number)));
     }
 
     /// A call gave a string.
     #[napi(catch_unwind)]
     pub fn settle_text(&self, env: Env, call: f64, text: Utf16String) {
-        self.shared.settle(&env, call, Ok(Answer::Text(convert::text(&text))));
+        self.shared.settle(env, call, Ok(Answer::Text(convert::text(&text))));
     }
 
     /// A call gave a value that crosses as JSON.
     #[napi(catch_unwind)]
     pub fn settle_json(&self, env: Env, call: f64, json: String) {
-        self.shared.settle(&env, call, Ok(Answer::Json(json)));
+        self.shared.settle(env, call, Ok(Answer::Json(json)));
     }
 
     /// A call gave vectors, one after the other in `numbers`; `widths` has the length of each, 0 for none.
@@ -182,13 +179,13 @@ impl Bridge {
             vector.filter(|vector| !vector.is_empty()).map(Arc::new)
         });
         let rows = rows.collect();
-        self.shared.settle(&env, call, Ok(Answer::Vectors(rows)));
+        self.shared.settle(env, call, Ok(Answer::Vectors(rows)));
     }
 
     /// A call failed; the facade keeps what was thrown under `thrown`.
     #[napi(catch_unwind)]
     pub fn settle_failed(&self, env: Env, call: f64, thrown: f64) {
-        self.shared.settle(&env, call, Err(thrown_error(thrown)));
+        self.shared.settle(env, call, Err(thrown_error(thrown)));
     }
 
     /// The archive that a retriever's input was made for. Only while the call is not settled.
@@ -226,7 +223,7 @@ impl Shared {
     /// Runs an operation as far as it goes on this thread, and the rest of it on tokio.
     pub(super) fn start<F>(
         self: &Arc<Self>,
-        env: &Env,
+        env: Env,
         called_at: f64,
         clock: Option<Clock<'_>>,
         ancestors: Option<Float64Array>,
@@ -296,7 +293,7 @@ impl Shared {
         doorbell.as_ref().is_some_and(|it| it.call(news, ThreadsafeFunctionCallMode::NonBlocking) == Status::Ok)
     }
 
-    fn settle(&self, env: &Env, call: f64, answer: Result<Answer>) {
+    fn settle(&self, env: Env, call: f64, answer: Result<Answer>) {
         let waiting = self.lock_calls().remove(&as_id(call));
         if let Some(waiting) = waiting {
             self.enter();
@@ -317,14 +314,14 @@ impl Shared {
 
     /// References the doorbell or not. Only on the JavaScript thread, where alone the count matters: the event loop
     /// asks whether to go on after a turn of that thread.
-    fn keep_alive_while_busy(&self, env: &Env) {
+    fn keep_alive_while_busy(&self, env: Env) {
         let busy = self.busy.load(Ordering::SeqCst) > 0;
         if busy == self.referenced.load(Ordering::Relaxed) {
             return;
         }
         if let Some(doorbell) = self.lock_doorbell().as_mut() {
             #[expect(deprecated, reason = "a clone would reference it for good; here it is on and off with the work")]
-            let changed = if busy { doorbell.refer(env) } else { doorbell.unref(env) };
+            let changed = if busy { doorbell.refer(&env) } else { doorbell.unref(&env) };
             if changed.is_ok() {
                 self.referenced.store(busy, Ordering::Relaxed);
             }
@@ -364,9 +361,7 @@ impl ClockScope {
         // SAFETY: the reference is taken back when this scope ends, before the borrow does, and is only ever seen by
         // this thread.
         #[expect(unsafe_code, reason = "a thread-local cannot carry a lifetime")]
-        let clock = clock.map(|clock| unsafe {
-            std::mem::transmute::<&Clock<'_>, &'static Clock<'static>>(clock)
-        });
+        let clock = clock.map(|clock| unsafe { std::mem::transmute::<&Clock<'_>, &'static Clock<'static>>(clock) });
         CLOCK.set(clock);
         Self
     }
@@ -394,7 +389,10 @@ pub(super) fn thrown_error(thrown: f64) -> Error {
 }
 
 /// Polls; a panic becomes an error.
-fn poll_guarded<F: Future<Output = Result<String>>>(future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<Result<String>> {
+fn poll_guarded<F: Future<Output = Result<String>>>(
+    future: Pin<&mut F>,
+    context: &mut Context<'_>,
+) -> Poll<Result<String>> {
     match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
         Ok(poll) => poll,
         Err(panic) => Poll::Ready(Err(panic_error(&*panic))),

@@ -93,7 +93,8 @@ pub(super) fn unpack_messages(packed: &[u16]) -> Result<Vec<Incoming>> {
             };
             let text_tokens = figures.next().filter(|tokens| !tokens.is_empty());
             let text_tokens = text_tokens.map(str::parse).transpose().map_err(|_| malformed())?;
-            let role = [Role::User, Role::Assistant, Role::System, Role::Tool].get(role).copied().ok_or_else(malformed)?;
+            let role =
+                [Role::User, Role::Assistant, Role::System, Role::Tool].get(role).copied().ok_or_else(malformed)?;
             let content = Text::from_utf16(take(content)?);
             let message = if members == 0 {
                 Message::new(role, content)
@@ -174,7 +175,6 @@ pub(super) fn compact_envelope(outcome: &Outcome) -> String {
 }
 
 /// The envelope of what `context` gives.
-#[expect(clippy::cast_precision_loss, reason = "no text has 2^53 tokens")]
 pub(super) fn context_envelope(context: &Context) -> String {
     let Context { session, recalled, system, facts, problem } = context;
     let retrieved = recalled.iter().map(|it| match it {
@@ -182,7 +182,7 @@ pub(super) fn context_envelope(context: &Context) -> String {
         Recalled::Archived(..) => None,
     });
     let retrieved: Option<Vec<usize>> = retrieved.collect();
-    let count = |text: &Text| tokens::estimate(text.as_slice()) as f64;
+    let count = |text: &Text| tokens::estimate(text.as_slice());
     let recent = session.window_tokens();
     let value = ContextJson {
         context,

@@ -37,9 +37,8 @@ fn read<T: DeserializeOwned>(json: &str, what: &str) -> Result<T> {
 
 /// `estimateTokens`.
 #[napi(catch_unwind)]
-#[expect(clippy::cast_precision_loss, reason = "no text has 2^53 tokens")]
 pub fn estimate_tokens(string: Utf16String) -> f64 {
-    tokens::estimate(text(&string).as_slice()) as f64
+    tokens::estimate(text(&string).as_slice())
 }
 
 /// `cosine`.
@@ -135,17 +134,20 @@ pub fn facts_prompt(input: String) -> TextAnswer {
 /// `extractiveSummary` with the default count.
 #[napi(catch_unwind)]
 pub fn extractive_summary(input: String) -> TextAnswer {
-    text_answer(read::<PromptInput>(&input, "the input").map(|input| {
-        summary::extractive(input.previous_summary.as_slice(), input.messages.iter(), input.max_tokens())
-    }))
+    text_answer(
+        read::<PromptInput>(&input, "the input").map(|input| {
+            summary::extractive(input.previous_summary.as_slice(), input.messages.iter(), input.max_tokens())
+        }),
+    )
 }
 
 /// All lines of `extractiveSummary` as JSON, for an app that counts tokens itself.
 #[napi(catch_unwind)]
 pub fn extractive_lines(input: String) -> Answered {
-    answered(read::<PromptInput>(&input, "the input").map(|input| {
-        to_json(&summary::extractive_lines(input.previous_summary.as_slice(), input.messages.iter()))
-    }))
+    answered(
+        read::<PromptInput>(&input, "the input")
+            .map(|input| to_json(&summary::extractive_lines(input.previous_summary.as_slice(), input.messages.iter()))),
+    )
 }
 
 #[derive(Deserialize)]
@@ -183,9 +185,10 @@ pub fn render_facts(facts: String) -> TextAnswer {
 /// `renderRecalled`, of a JSON list of messages.
 #[napi(catch_unwind)]
 pub fn render_recalled(messages: String) -> TextAnswer {
-    text_answer(read::<Vec<Message>>(&messages, "the messages").map(|messages| {
-        render::render_recalled(&messages.iter().collect::<Vec<_>>())
-    }))
+    text_answer(
+        read::<Vec<Message>>(&messages, "the messages")
+            .map(|messages| render::render_recalled(&messages.iter().collect::<Vec<_>>())),
+    )
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,7 @@
 //! Sessions: each method starts one operation of the core.
 
+#![expect(clippy::too_many_arguments, reason = "an options object costs a microsecond on every turn")]
+
 use std::sync::Arc;
 
 use napi::Env;
@@ -33,7 +35,7 @@ impl MemoryCore {
         Self { memory: Arc::new(Memory::new(options.into(), store, model)), shared }
     }
 
-    fn start<F>(&self, env: &Env, caller: Caller<'_>, run: impl FnOnce(Arc<Memory>, Arc<Operation>) -> F) -> Started
+    fn start<F>(&self, env: Env, caller: Caller<'_>, run: impl FnOnce(Arc<Memory>, Arc<Operation>) -> F) -> Started
     where
         F: Future<Output = Result<String>> + Send + 'static,
     {
@@ -84,7 +86,7 @@ impl MemoryCore {
     ) -> Started {
         let id = text(&id);
         let incoming = if packed.is_empty() { Ok(Vec::new()) } else { unpack_messages(&packed) };
-        self.start(&env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
             Ok(add_envelope(&memory.add(&operation, &id, incoming?).await?))
         })
     }
@@ -101,7 +103,7 @@ impl MemoryCore {
         ancestors: Option<Float64Array>,
     ) -> Started {
         let id = text(&id);
-        self.start(&env, Caller { ancestors, called_at, clock }, move |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, move |memory, operation| async move {
             Ok(compact_envelope(&memory.compact(&operation, &id, force).await?))
         })
     }
@@ -118,7 +120,7 @@ impl MemoryCore {
         ancestors: Option<Float64Array>,
     ) -> Started {
         let id = text(&id);
-        self.start(&env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
             let inputs: Vec<FactInput> = serde_json::from_str(&facts)
                 .map_err(|error| Error::new(ErrorKind::InvalidArgument, "facts cannot be read").with_source(error))?;
             Ok(envelope(memory.pin(&operation, &id, &inputs).await?))
@@ -137,7 +139,7 @@ impl MemoryCore {
         ancestors: Option<Float64Array>,
     ) -> Started {
         let (id, key) = (text(&id), text(&key));
-        self.start(&env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
             Ok(envelope(memory.unpin(&operation, &id, &key).await?))
         })
     }
@@ -153,7 +155,7 @@ impl MemoryCore {
         ancestors: Option<Float64Array>,
     ) -> Started {
         let id = text(&id);
-        self.start(&env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
             Ok(envelope(&memory.session(&operation, &id).await?.facts))
         })
     }
@@ -169,7 +171,7 @@ impl MemoryCore {
         ancestors: Option<Float64Array>,
     ) -> Started {
         let id = text(&id);
-        self.start(&env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
             let session = memory.session(&operation, &id).await?;
             Ok(envelope(Slice(|| session.recent.iter().map(|stored| &**stored))))
         })
@@ -186,7 +188,7 @@ impl MemoryCore {
         ancestors: Option<Float64Array>,
     ) -> Started {
         let id = text(&id);
-        self.start(&env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
             let (session, archive) = memory.state(&operation, &id).await?;
             Ok(envelope(State { session: &session, archive: &archive }))
         })
@@ -194,7 +196,6 @@ impl MemoryCore {
 
     /// `session.context`.
     #[napi(catch_unwind)]
-    #[expect(clippy::too_many_arguments, reason = "an options object costs a microsecond on every turn")]
     pub fn context(
         &self,
         env: Env,
@@ -210,7 +211,7 @@ impl MemoryCore {
         let id = text(&id);
         let query = query.as_ref().map(text);
         let request = ContextRequest { query, skip_recall, top_k, min_score };
-        self.start(&env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
+        self.start(env, Caller { ancestors, called_at, clock }, |memory, operation| async move {
             Ok(context_envelope(&memory.context(&operation, &id, request).await?))
         })
     }
@@ -220,7 +221,7 @@ impl MemoryCore {
     pub fn forget(&self, env: Env, id: Utf16String, ancestors: Option<Float64Array>) -> Started {
         let id: Text = text(&id);
         let caller = Caller { ancestors, called_at: 0.0, clock: None };
-        self.start(&env, caller, |memory, operation| async move {
+        self.start(env, caller, |memory, operation| async move {
             memory.forget(&operation, &id).await?;
             Ok(envelope(()))
         })
@@ -231,7 +232,7 @@ impl MemoryCore {
     pub fn export(&self, env: Env, id: Utf16String, ancestors: Option<Float64Array>) -> Started {
         let id: Text = text(&id);
         let caller = Caller { ancestors, called_at: 0.0, clock: None };
-        self.start(&env, caller, |memory, operation| async move {
+        self.start(env, caller, |memory, operation| async move {
             Ok(exported_envelope(memory.export(&operation, &id).await?.as_ref()))
         })
     }
@@ -241,7 +242,7 @@ impl MemoryCore {
     pub fn import(&self, env: Env, id: Utf16String, state: String, ancestors: Option<Float64Array>) -> Started {
         let id: Text = text(&id);
         let caller = Caller { ancestors, called_at: 0.0, clock: None };
-        self.start(&env, caller, |memory, operation| async move {
+        self.start(env, caller, |memory, operation| async move {
             memory.import(&operation, &id, state_json(state)?).await?;
             Ok(envelope(()))
         })

@@ -109,11 +109,7 @@ impl Model for AppModel {
         })
     }
 
-    fn embed<'a>(
-        &'a self,
-        operation: &'a Operation,
-        texts: Vec<Text>,
-    ) -> ModelFuture<'a, Vec<Option<Arc<Vector>>>> {
+    fn embed<'a>(&'a self, operation: &'a Operation, texts: Vec<Text>) -> ModelFuture<'a, Vec<Option<Arc<Vector>>>> {
         Box::pin(async move {
             match self.ask(operation, "embed", &texts).await? {
                 Answer::Vectors(vectors) => Ok(vectors),
@@ -186,18 +182,18 @@ impl Snapshot for AppStore {
         Box::pin(async move {
             match self.shared.call(operation, "store.load", to_json(id), None).await? {
                 Answer::Nothing => Ok(None),
-                Answer::Json(json) => Json::new(json).map(Some).ok_or_else(|| {
-                    Error::new(ErrorKind::Internal, "the facade loaded a state that is not JSON")
-                }),
+                Answer::Json(json) => Json::new(json)
+                    .map(Some)
+                    .ok_or_else(|| Error::new(ErrorKind::Internal, "the facade loaded a state that is not JSON")),
                 other => Err(unexpected("store.load", &other)),
             }
         })
     }
 
     fn save<'a>(&'a self, operation: &'a Operation, _: &'a Text, state: Json) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            self.shared.call(operation, "store.save", state.as_str().to_owned(), None).await.map(|_| ())
-        })
+        Box::pin(
+            async move { self.shared.call(operation, "store.save", state.as_str().to_owned(), None).await.map(|_| ()) },
+        )
     }
 
     fn delete<'a>(&'a self, operation: &'a Operation, id: &'a Text) -> StoreFuture<'a, ()> {

@@ -37,7 +37,6 @@ pub struct MemoryStoreCore {
 impl MemoryStoreCore {
     /// An empty store.
     #[napi(constructor, catch_unwind)]
-    #[expect(clippy::new_without_default, reason = "a constructor for JavaScript")]
     pub fn new() -> Self {
         Self { store: Arc::new(MemoryStore::new()) }
     }
@@ -102,7 +101,7 @@ impl SqliteStoreCore {
     #[napi(catch_unwind)]
     pub fn load(&self, env: Env, bridge: &Bridge, id: Utf16String) -> Started {
         let (store, id) = (Arc::clone(&self.store), text(&id));
-        bridge.shared().start(&env, 0.0, None, None, |operation| async move {
+        bridge.shared().start(env, 0.0, None, None, |operation| async move {
             let exported = store.export(&operation, &id).await?;
             Ok(exported_envelope(exported.as_ref()))
         })
@@ -112,7 +111,7 @@ impl SqliteStoreCore {
     #[napi(catch_unwind)]
     pub fn save(&self, env: Env, bridge: &Bridge, state: String) -> Started {
         let store = Arc::clone(&self.store);
-        bridge.shared().start(&env, 0.0, None, None, |operation| async move {
+        bridge.shared().start(env, 0.0, None, None, |operation| async move {
             let json = state_json(state)?;
             let id = check_state(&json)?;
             store.replace(&operation, &id, Imported::from_json(json)).await?;
@@ -124,7 +123,7 @@ impl SqliteStoreCore {
     #[napi(catch_unwind)]
     pub fn delete(&self, env: Env, bridge: &Bridge, id: Utf16String) -> Started {
         let (store, id) = (Arc::clone(&self.store), text(&id));
-        bridge.shared().start(&env, 0.0, None, None, |operation| async move {
+        bridge.shared().start(env, 0.0, None, None, |operation| async move {
             store.delete(&operation, &id).await?;
             Ok(envelope(()))
         })
@@ -134,7 +133,7 @@ impl SqliteStoreCore {
     #[napi(catch_unwind)]
     pub fn ids(&self, env: Env, bridge: &Bridge) -> Started {
         let store = Arc::clone(&self.store);
-        bridge.shared().start(&env, 0.0, None, None, |_| async move { Ok(envelope(store.ids().await?)) })
+        bridge.shared().start(env, 0.0, None, None, |_| async move { Ok(envelope(store.ids().await?)) })
     }
 
     /// Writes what was accepted and closes the file.

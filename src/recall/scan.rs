@@ -93,7 +93,6 @@ pub fn cosine(left: &[f64], right: &[f64]) -> f64 {
     quotient(dot, left_length, right_length)
 }
 
-#[expect(clippy::float_cmp, reason = "only a length of exactly nothing has no direction")]
 fn quotient(dot: f64, left_length: f64, right_length: f64) -> f64 {
     if left_length == 0.0 || right_length == 0.0 { 0.0 } else { dot / (left_length * right_length).sqrt() }
 }

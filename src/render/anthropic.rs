@@ -348,7 +348,7 @@ mod tests {
     fn the_person_begins() {
         check_script("a u", &["u:(continuing the conversation)", "a:a", "u:u"]);
         check_script("c1 r1", &["u:(continuing the conversation)", "a:!1", "u:=1"]);
-        check_script("s", &["u:(continuing the conversation)"]);
+        check_script("s", &[]);
         check_script("", &[]);
     }
 

@@ -198,7 +198,7 @@ pub(super) fn check_openai(window: &[&Message], messages: &OpenAiMessages<'_>) {
 pub(super) fn check_anthropic(window: &[&Message], request: &AnthropicRequest<'_>) {
     assert!(serde_json::from_str::<IgnoredAny>(&to_json(request)).is_ok());
     let messages = &request.messages;
-    assert_eq!(messages.is_empty(), window.is_empty());
+    assert_eq!(messages.is_empty(), window.iter().all(|message| message.role == Role::System));
     for (idx, message) in messages.iter().enumerate() {
         let expect = if idx % 2 == 0 { Role::User } else { Role::Assistant };
         assert_eq!(message.role, expect, "roles alternate and the person begins");

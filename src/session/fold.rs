@@ -53,14 +53,12 @@ impl Memory {
         if let Some(earlier) = earlier.filter(|earlier| earlier.is_for(session, &messages)) {
             return Ok(earlier);
         }
-        let summary =
-            self.summarize(operation, session, &messages).await.map_err(Problem::at(Stage::Summarize))?;
+        let summary = self.summarize(operation, session, &messages).await.map_err(Problem::at(Stage::Summarize))?;
         let mut fact_inputs = Vec::new();
         if self.config.functions.extract_facts {
             let (messages, facts, summary) = (messages.clone(), session.facts.clone(), summary.clone());
             let input = ExtractFactsInput { messages, facts, summary };
-            fact_inputs =
-                self.model.extract_facts(operation, input).await.map_err(Problem::at(Stage::ExtractFacts))?;
+            fact_inputs = self.model.extract_facts(operation, input).await.map_err(Problem::at(Stage::ExtractFacts))?;
         }
         let mut embeddings = Vec::new();
         if self.config.functions.embed {
@@ -82,11 +80,7 @@ impl Memory {
 
     /// A vector for each message, as far as the embedder gives them. Blank texts are not sent: there is nothing to
     /// find in them, and hosted embedders refuse a whole batch for one.
-    async fn embed(
-        &self,
-        operation: &Operation,
-        messages: &[Arc<StoredMessage>],
-    ) -> Result<Vec<Option<Arc<Vector>>>> {
+    async fn embed(&self, operation: &Operation, messages: &[Arc<StoredMessage>]) -> Result<Vec<Option<Arc<Vector>>>> {
         let texts = messages.iter().map(|stored| stored.message.text());
         let texts: Vec<Option<Text>> =
             texts.map(|text| (!text.as_slice().is_blank()).then(|| text.into_owned())).collect();

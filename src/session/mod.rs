@@ -201,7 +201,9 @@ impl Memory {
                 facts: base.session.facts.clone(),
                 problem,
             };
-            facts.iter().for_each(|change| change.apply(&mut outcome.facts));
+            for change in &facts {
+                change.apply(&mut outcome.facts);
+            }
             if added == 0 && folded == 0 {
                 return Ok(outcome);
             }
@@ -239,7 +241,9 @@ impl Memory {
             };
             let changes = facts::merge(&base.session.facts, inputs, Source::Pinned, at);
             let mut facts = base.session.facts.clone();
-            changes.iter().for_each(|change| change.apply(&mut facts));
+            for change in &changes {
+                change.apply(&mut facts);
+            }
             let change = self.change(Vec::new(), None, changes, at);
             if self.store.commit(operation, base, change).await? == Commit::Done {
                 return Ok(facts);
@@ -361,8 +365,7 @@ impl Memory {
         let numbered = incoming.iter().zip(seq + 1..).map(|(incoming, id)| {
             let mut message = incoming.message.clone();
             message.at.get_or_insert(Loose::Usual(Number(now)));
-            #[expect(clippy::cast_precision_loss, reason = "no text has 2^53 tokens")]
-            let counted = incoming.text_tokens.unwrap_or_else(|| tokens::estimate(message.text().as_slice()) as f64);
+            let counted = incoming.text_tokens.unwrap_or_else(|| tokens::estimate(message.text().as_slice()));
             Arc::new(StoredMessage { message, id, tokens: counted + self.config.per_message_overhead })
         });
         numbered.collect()

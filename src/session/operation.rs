@@ -72,7 +72,6 @@ impl Operation {
         let elapsed = self.started.elapsed().as_millis() as f64;
         self.called_at + elapsed
     }
-
 }
 
 impl Caller {

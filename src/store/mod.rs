@@ -16,7 +16,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub use memory::MemoryStore;
-use serde::de::IgnoredAny;
 pub use snapshot::{Snapshot, SnapshotStore};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 
@@ -131,7 +130,7 @@ impl Imported {
 /// [`ErrorKind::InvalidState`], with the documented words for a wrong version or id, else naming what is missing.
 pub fn read_state(json: &Json) -> Result<OwnedState> {
     check_state(json)?;
-    let members: HashMap<Text, IgnoredAny> = serde_json::from_str(json.as_str()).unwrap_or_default();
+    let members: HashMap<Text, Json> = serde_json::from_str(json.as_str()).unwrap_or_default();
     let is_missing = |part: &&&str| !members.contains_key(part.as_bytes());
     let missing: Vec<String> = STATE_PARTS.iter().filter(is_missing).map(|part| format!("`{part}`")).collect();
     let what_is_wrong = |error| {
@@ -156,8 +155,8 @@ pub fn check_state(json: &Json) -> Result<Text> {
         id: Option<Loose<Text>>,
     }
     let invalid = |message: String| Error::new(ErrorKind::InvalidState, message);
-    let head: Head = serde_json::from_str(json.as_str())
-        .map_err(|_| invalid("session state must be an object".to_owned()))?;
+    let head: Head =
+        serde_json::from_str(json.as_str()).map_err(|_| invalid("session state must be an object".to_owned()))?;
     let version = head.version.as_ref().map_or("undefined", Json::as_str);
     if version != STATE_VERSION.to_string() {
         return Err(invalid(format!("unsupported session state version {version}")));

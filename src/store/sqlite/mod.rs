@@ -113,18 +113,13 @@ impl SqliteStore {
     /// It waits for the disk. Calling it again does nothing.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
-        self.reads.close();
-        self.writes.close();
         let mut threads = self.lock();
-        // The writer goes last: the connection that is closed last brings the log into the file and removes it.
-        let writer = threads.writer.take();
-        for handle in threads.readers.drain(..).chain(writer) {
-            // A waker that drops the last handle may run on one of these threads, which cannot wait for itself.
-            if handle.thread().id() != thread::current().id() {
-                // A thread that panicked has left its error with those who waited for it.
-                let _ = handle.join();
-            }
-        }
+        // The writer goes last and alone: the connection that is closed last brings the log into the file and removes
+        // it, and of two that are closed at the same moment neither is the last.
+        self.reads.close();
+        threads.readers.drain(..).for_each(join);
+        self.writes.close();
+        threads.writer.take().into_iter().for_each(join);
     }
 
     /// The ids of all sessions, in the order in which they were made.
@@ -223,6 +218,14 @@ impl Drop for SqliteStore {
 impl std::fmt::Debug for SqliteStore {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("SqliteStore").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}
+
+fn join(thread: JoinHandle<()>) {
+    // A waker that drops the last handle of a store may run on one of its threads, which cannot wait for itself.
+    if thread.thread().id() != thread::current().id() {
+        // A thread that panicked has left its error with those who waited for it.
+        let _ = thread.join();
     }
 }
 
