@@ -216,3 +216,12 @@ export declare function toOpenAI(input: string): Answered
 
 /** `transcript`, of a JSON list of messages. */
 export declare function transcript(messages: string): TextAnswer
+
+/** JSON together with vectors that belong into it. Printing and parsing numbers is most of what a vector would cost. */
+export interface WithVectors {
+  json: string
+  /** How many numbers each vector has; 0 for a message without one. */
+  widths: Uint32Array
+  /** The numbers of all vectors, one after the other. */
+  numbers: Float64Array
+}

@@ -13,7 +13,7 @@ const {
 const { checkTokenCount, factInputs, packMessages, stateJson } = require('./convert.js');
 const { fromFailure, invalidArgument, keepThrown } = require('./errors.js');
 const { extractiveSummary, messageText } = require('./functions.js');
-const { bridge, checkTime, currentCallers, promiseOf } = require('./operations.js');
+const { attachVectors, bridge, checkTime, currentCallers, promiseOf } = require('./operations.js');
 const { MemoryStore, nativeCore } = require('./stores.js');
 
 const value = (envelope) => envelope.value;
@@ -92,6 +92,7 @@ class MemoryInternals {
   context(id, { query, skipRecall, topK, minScore }) {
     return this.run('context', [id, query, skipRecall, topK, minScore], (envelope, hits) => {
       const context = this.#withProblem(envelope, id, 'context', 'recallError');
+      attachVectors(context.recalled.map(({ message }) => message), envelope.vectors);
       if (envelope.retrieved !== undefined) context.recalled = envelope.retrieved.map((index) => hits[index]);
       if (this.#countTokens !== undefined) {
         const { tokens } = context;

@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use napi::bindgen_prelude::{Either, Either3, Float32Array, Float64Array, FnArgs, Function, Uint32Array, Utf16String};
+use napi::bindgen_prelude::{
+    Either, Either3, Either4, Float32Array, Float64Array, FnArgs, Function, Uint32Array, Utf16String,
+};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status};
 use napi_derive::napi;
@@ -26,7 +28,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
 use super::convert;
-use super::types::{Answered, ClockFailure, Failure, Started};
+use super::convert::Reply;
+use super::types::{ClockFailure, Failure, Payload, Started};
 use crate::error::{Error, ErrorKind, Result};
 use crate::recall::Vector;
 use crate::session::{Activity, Operation};
@@ -35,9 +38,9 @@ use crate::text::Text;
 
 /// What the dispatcher is called with: the operation, the number of the call or 0 when the operation is done, the
 /// option whose function is called, and its input or the operation's answer.
-type DispatcherArguments = FnArgs<(f64, f64, &'static str, Answered)>;
+type DispatcherArguments = FnArgs<(f64, f64, &'static str, Payload)>;
 
-/// `dispatch(operation: number, call: number, option: string, payload: string | Failure): void`
+/// `dispatch(operation: number, call: number, option: string, payload: string | WithVectors | Failure): void`
 type Doorbell = ThreadsafeFunction<News, (), DispatcherArguments, Status, false, true>;
 
 /// `clock(): number | ClockFailure`
@@ -48,7 +51,7 @@ struct News {
     operation: u64,
     call: u64,
     option: &'static str,
-    payload: Answered,
+    payload: Payload,
     // The operation that is done: it has its session until the news is delivered.
     done: Option<Arc<Operation>>,
 }
@@ -230,7 +233,7 @@ impl Shared {
         run: impl FnOnce(Arc<Operation>) -> F,
     ) -> Started
     where
-        F: Future<Output = Result<String>> + Send + 'static,
+        F: Future<Output = Result<Reply>> + Send + 'static,
     {
         let id = LAST_OPERATION.fetch_add(1, Ordering::Relaxed) + 1;
         let ancestors = ancestors.map(|ids| ids.iter().map(|id| as_id(*id)).collect()).unwrap_or_default();
@@ -246,8 +249,12 @@ impl Shared {
             Poll::Ready(answer) => {
                 self.leave();
                 match answer {
-                    Ok(json) => Either3::A(json),
-                    Err(error) => Either3::C(Failure::from(&error)),
+                    Ok(reply) => match Payload::from(reply) {
+                        Either3::A(json) => Either4::A(json),
+                        Either3::B(with_vectors) => Either4::C(with_vectors),
+                        Either3::C(failure) => Either4::D(failure),
+                    },
+                    Err(error) => Either4::D(Failure::from(&error)),
                 }
             }
             Poll::Pending => {
@@ -255,13 +262,13 @@ impl Shared {
                 runtime().spawn(async move {
                     let answer = std::future::poll_fn(|context| poll_guarded(future.as_mut(), context)).await;
                     let payload = match answer {
-                        Ok(json) => Either::A(json),
-                        Err(error) => Either::B(Failure::from(&error)),
+                        Ok(reply) => Payload::from(reply),
+                        Err(error) => Either3::C(Failure::from(&error)),
                     };
                     // Nobody is left to hear it when the environment has ended.
                     let _ = shared.ring(News { operation: id, call: 0, option: "", payload, done: Some(operation) });
                 });
-                Either3::B(as_number(id))
+                Either4::B(as_number(id))
             }
         };
         self.keep_alive_while_busy(env);
@@ -273,14 +280,15 @@ impl Shared {
         &self,
         operation: &Operation,
         option: &'static str,
-        payload: String,
+        payload: impl Into<Reply>,
         archive: Option<Arc<Archive>>,
     ) -> Result<Answer> {
         let gone = || Error::new(ErrorKind::Internal, format!("the environment ended before {option} was answered"));
         let (answer, receiver) = oneshot::channel();
         let call = self.last_call.fetch_add(1, Ordering::Relaxed) + 1;
         self.lock_calls().insert(call, Call { answer, archive });
-        if !self.ring(News { operation: operation.id(), call, option, payload: Either::A(payload), done: None }) {
+        let payload = Payload::from(payload.into());
+        if !self.ring(News { operation: operation.id(), call, option, payload, done: None }) {
             self.lock_calls().remove(&call);
             return Err(gone());
         }
@@ -389,10 +397,10 @@ pub(super) fn thrown_error(thrown: f64) -> Error {
 }
 
 /// Polls; a panic becomes an error.
-fn poll_guarded<F: Future<Output = Result<String>>>(
+fn poll_guarded<F: Future<Output = Result<Reply>>>(
     future: Pin<&mut F>,
     context: &mut Context<'_>,
-) -> Poll<Result<String>> {
+) -> Poll<Result<Reply>> {
     match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
         Ok(poll) => poll,
         Err(panic) => Poll::Ready(Err(panic_error(&*panic))),

@@ -1,15 +1,18 @@
 //! Between the core's values and those of `types`.
 
-use napi::bindgen_prelude::{Either, Utf16String};
+use std::sync::Arc;
+
+use napi::bindgen_prelude::{Either, Either3, Float64Array, Uint32Array, Utf16String};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::types::{CoreOptions, Failure, JsText};
+use super::types::{CoreOptions, Failure, JsText, Payload, WithVectors};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fold::Policy;
 use crate::json::{Number, to_json};
 use crate::message::{ArchivedMessage, Message, Role, StoredMessage};
 use crate::model::Functions;
+use crate::recall::Vector;
 use crate::session::{Config, Context, Incoming, Outcome, Problem, Recalled};
 use crate::state::Slice;
 use crate::text::Text;
@@ -59,6 +62,44 @@ impl From<Text> for JsText {
             Some(text) => Either::A(text.to_owned()),
             None => Either::B(Utf16String::from(text.to_utf16())),
         }
+    }
+}
+
+/// What the facade is told: JSON, and the vectors of the messages in it, which cross beside it.
+pub(super) struct Reply {
+    json: String,
+    vectors: Vec<Option<Arc<Vector>>>,
+}
+
+impl From<String> for Reply {
+    fn from(json: String) -> Self {
+        Self { json, vectors: Vec::new() }
+    }
+}
+
+impl From<Reply> for Payload {
+    fn from(Reply { json, vectors }: Reply) -> Self {
+        if vectors.iter().all(Option::is_none) {
+            return Either3::A(json);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "no vector has 2^32 numbers")]
+        let width = |vector: &Option<Arc<Vector>>| vector.as_ref().map_or(0, |vector| vector.len() as u32);
+        let widths: Vec<u32> = vectors.iter().map(width).collect();
+        let numbers: Vec<f64> = vectors.iter().flatten().flat_map(|vector| vector.to_f64()).collect();
+        Either3::B(WithVectors { json, widths: Uint32Array::new(widths), numbers: Float64Array::new(numbers) })
+    }
+}
+
+/// Takes the vectors out of archived messages, for them to cross beside the JSON.
+pub(super) fn without_vectors(messages: &[&ArchivedMessage]) -> (Vec<ArchivedMessage>, Vec<Option<Arc<Vector>>>) {
+    let bare = |message: &&ArchivedMessage| ArchivedMessage { embedding: None, ..(*message).clone() };
+    (messages.iter().map(bare).collect(), messages.iter().map(|message| message.embedding.clone()).collect())
+}
+
+impl Reply {
+    /// JSON with the vectors of the messages in it.
+    pub(super) fn with_vectors(json: String, vectors: Vec<Option<Arc<Vector>>>) -> Self {
+        Self { json, vectors }
     }
 }
 
@@ -142,12 +183,12 @@ impl From<&Problem> for ProblemJson {
 }
 
 /// The envelope of a plain value.
-pub(super) fn envelope(value: impl Serialize) -> String {
-    to_json(&Envelope { value, problem: None, facts_text: None, retrieved: None })
+pub(super) fn envelope(value: impl Serialize) -> Reply {
+    to_json(&Envelope { value, problem: None, facts_text: None, retrieved: None }).into()
 }
 
 /// The envelope of what `add` gives.
-pub(super) fn add_envelope(outcome: &Outcome) -> String {
+pub(super) fn add_envelope(outcome: &Outcome) -> Reply {
     #[derive(Serialize)]
     struct AddResult<'a> {
         added: usize,
@@ -158,11 +199,11 @@ pub(super) fn add_envelope(outcome: &Outcome) -> String {
     }
     let Outcome { added, folded, summary, facts, problem } = outcome;
     let value = AddResult { added: *added, compacted: *folded > 0, folded: *folded, summary, facts };
-    to_json(&Envelope { value, problem: problem.as_ref().map(Into::into), facts_text: None, retrieved: None })
+    to_json(&Envelope { value, problem: problem.as_ref().map(Into::into), facts_text: None, retrieved: None }).into()
 }
 
 /// The envelope of what `compact` gives.
-pub(super) fn compact_envelope(outcome: &Outcome) -> String {
+pub(super) fn compact_envelope(outcome: &Outcome) -> Reply {
     #[derive(Serialize)]
     struct CompactResult<'a> {
         folded: usize,
@@ -171,11 +212,11 @@ pub(super) fn compact_envelope(outcome: &Outcome) -> String {
     }
     let Outcome { folded, summary, facts, problem, .. } = outcome;
     let value = CompactResult { folded: *folded, summary, facts };
-    to_json(&Envelope { value, problem: problem.as_ref().map(Into::into), facts_text: None, retrieved: None })
+    to_json(&Envelope { value, problem: problem.as_ref().map(Into::into), facts_text: None, retrieved: None }).into()
 }
 
 /// The envelope of what `context` gives.
-pub(super) fn context_envelope(context: &Context) -> String {
+pub(super) fn context_envelope(context: &Context) -> Reply {
     let Context { session, recalled, system, facts, problem } = context;
     let retrieved = recalled.iter().map(|it| match it {
         Recalled::Retrieved(retrieved) => Some(retrieved.index),
@@ -184,8 +225,14 @@ pub(super) fn context_envelope(context: &Context) -> String {
     let retrieved: Option<Vec<usize>> = retrieved.collect();
     let count = |text: &Text| tokens::estimate(text.as_slice());
     let recent = session.window_tokens();
+    let archived = recalled.iter().filter_map(|it| match it {
+        Recalled::Archived(message, _) => Some(message),
+        Recalled::Retrieved(_) => None,
+    });
+    let (bare, vectors) = without_vectors(&archived.collect::<Vec<_>>());
     let value = ContextJson {
         context,
+        archived: &bare,
         tokens: TokensJson {
             summary: Number(count(&session.summary)),
             facts: Number(count(facts)),
@@ -196,11 +243,14 @@ pub(super) fn context_envelope(context: &Context) -> String {
     };
     let retrieved = retrieved.filter(|indexes| !indexes.is_empty());
     let problem = problem.as_ref().map(Into::into);
-    to_json(&Envelope { value, problem, facts_text: Some(facts.clone()), retrieved })
+    let json = to_json(&Envelope { value, problem, facts_text: Some(facts.clone()), retrieved });
+    Reply::with_vectors(json, vectors)
 }
 
 struct ContextJson<'a> {
     context: &'a Context,
+    /// The recalled messages that are the archive's, without their vectors.
+    archived: &'a [ArchivedMessage],
     tokens: TokensJson,
 }
 
@@ -222,10 +272,11 @@ impl Serialize for ContextJson<'_> {
         }
         let Context { session, recalled, system, .. } = self.context;
         let archived = || {
-            recalled.iter().filter_map(|it| match it {
-                Recalled::Archived(message, score) => Some(RecalledJson { message, score: Number(*score) }),
+            let scores = recalled.iter().filter_map(|it| match it {
+                Recalled::Archived(_, score) => Some(Number(*score)),
                 Recalled::Retrieved(_) => None,
-            })
+            });
+            self.archived.iter().zip(scores).map(|(message, score)| RecalledJson { message, score })
         };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("sessionId", &session.id)?;
@@ -240,7 +291,7 @@ impl Serialize for ContextJson<'_> {
 }
 
 /// The public shapes of stored messages.
-pub(super) fn public<'a>(messages: impl Iterator<Item = &'a std::sync::Arc<StoredMessage>>) -> Vec<&'a Message> {
+pub(super) fn public<'a>(messages: impl Iterator<Item = &'a Arc<StoredMessage>>) -> Vec<&'a Message> {
     messages.map(|stored| &stored.message).collect()
 }
 

@@ -9,7 +9,7 @@ use napi::bindgen_prelude::{Float64Array, Utf16String};
 use napi_derive::napi;
 
 use super::bridge::{Bridge, Clock, Shared};
-use super::convert::{add_envelope, compact_envelope, context_envelope, envelope, text, unpack_messages};
+use super::convert::{Reply, add_envelope, compact_envelope, context_envelope, envelope, text, unpack_messages};
 use super::model::{AppModel, AppStore};
 use super::stores::{MemoryStoreCore, SqliteStoreCore, exported_envelope, state_json};
 use super::types::{CoreOptions, Started};
@@ -37,7 +37,7 @@ impl MemoryCore {
 
     fn start<F>(&self, env: Env, caller: Caller<'_>, run: impl FnOnce(Arc<Memory>, Arc<Operation>) -> F) -> Started
     where
-        F: Future<Output = Result<String>> + Send + 'static,
+        F: Future<Output = Result<Reply>> + Send + 'static,
     {
         let memory = Arc::clone(&self.memory);
         let Caller { ancestors, called_at, clock } = caller;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::bridge::{Answer, Shared, read_clock_here};
-use super::convert::public;
+use super::convert::{Reply, public, without_vectors};
 use crate::error::{Error, ErrorKind, Result};
 use crate::facts::{Fact, FactInput};
 use crate::json::{Json, Number, to_json};
@@ -171,8 +171,10 @@ impl Model for AppModel {
             messages: &'a [ArchivedMessage],
         }
         Box::pin(async move {
-            let input = Input { session_id: &session_id, messages: &messages };
-            self.ask(operation, "onArchive", &input).await.map(|_| ())
+            let (messages, vectors) = without_vectors(&messages.iter().collect::<Vec<_>>());
+            let json = to_json(&Input { session_id: &session_id, messages: &messages });
+            let input = Reply::with_vectors(json, vectors);
+            self.shared.call(operation, "onArchive", input, None).await.map(|_| ())
         })
     }
 }

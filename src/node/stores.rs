@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{Either, Utf16String};
 use napi_derive::napi;
 
 use super::bridge::Bridge;
-use super::convert::{envelope, text};
+use super::convert::{Reply, envelope, text};
 use super::types::{Answered, Failure, SqliteCoreOptions, Started};
 use crate::error::{Error, ErrorKind};
 use crate::json::{Json, to_json};
@@ -144,9 +144,9 @@ impl SqliteStoreCore {
 }
 
 /// The envelope of an exported state, or of null.
-pub(super) fn exported_envelope(exported: Option<&Exported>) -> String {
+pub(super) fn exported_envelope(exported: Option<&Exported>) -> Reply {
     let state = exported.map_or_else(|| "null".to_owned(), exported_json);
-    format!(r#"{{"value":{state}}}"#)
+    format!(r#"{{"value":{state}}}"#).into()
 }
 
 impl SqliteStoreCore {

@@ -1,6 +1,6 @@
 //! The shapes that cross the boundary, and nothing else.
 
-use napi::bindgen_prelude::{Either, Either3, Utf16String};
+use napi::bindgen_prelude::{Either, Either3, Either4, Float64Array, Uint32Array, Utf16String};
 use napi_derive::napi;
 
 /// The checked options of a memory. Figures are the documented options of the same names.
@@ -43,8 +43,21 @@ pub struct Failure {
     pub thrown: Option<f64>,
 }
 
-/// An answer that is there at once: a JSON envelope or a failure. A number stands for an operation under way.
-pub type Started = Either3<String, f64, Failure>;
+/// JSON together with vectors that belong into it. Printing and parsing numbers is most of what a vector would cost.
+#[napi(object)]
+pub struct WithVectors {
+    pub json: String,
+    /// How many numbers each vector has; 0 for a message without one.
+    pub widths: Uint32Array,
+    /// The numbers of all vectors, one after the other.
+    pub numbers: Float64Array,
+}
+
+/// What the facade is told: JSON, JSON with vectors, or a failure.
+pub type Payload = Either3<String, WithVectors, Failure>;
+
+/// An answer that is there at once: as a payload. A number stands for an operation under way.
+pub type Started = Either4<String, f64, WithVectors, Failure>;
 
 /// The answer of a pure function whose argument can be of the wrong shape: JSON or a failure.
 pub type Answered = Either<String, Failure>;
