@@ -1365,7 +1365,10 @@ export declare function cosine(a: Vector, b: Vector): number;
 
 /** What can go wrong, as a code that does not change between releases. */
 export type MemorylineErrorCode =
-  /** An argument has the wrong type or shape. Thrown at once, as a TypeError or RangeError that names the argument. */
+  /**
+   * An argument has the wrong type or shape. Thrown at once, as a TypeError that names the argument; a message that
+   * JSON cannot hold (a BigInt or a circle in `meta`) makes `add` reject with it.
+   */
   | 'ERR_MEMORYLINE_INVALID_ARGUMENT'
   /**
    * An option has the wrong type or is out of range. Thrown at once, as a TypeError or RangeError that names the

@@ -3,6 +3,7 @@
 // The pure functions: text, facts, prompts, and the renderers.
 
 const binding = require('../binding.js');
+const { isObject } = require('./checks.js');
 const { checkTokenCount, messagesJson, readMembers } = require('./convert.js');
 const { fromFailure, invalidArgument } = require('./errors.js');
 
@@ -25,7 +26,11 @@ const parseFacts = (text) => JSON.parse(binding.parseFacts(checkText(text, 'text
 
 const oneLine = (text, max) => binding.oneLineText(checkText(text, 'text'), max ?? undefined);
 
-const doubles = (vector) => (vector instanceof Float64Array ? vector : Float64Array.from(vector));
+function doubles(vector) {
+  if (vector instanceof Float64Array) return vector;
+  if (!Array.isArray(vector) && !(vector instanceof Float32Array)) throw invalidArgument('cosine needs two vectors');
+  return Float64Array.from(vector);
+}
 
 const cosine = (a, b) => binding.cosine(doubles(a), doubles(b));
 
@@ -128,6 +133,7 @@ const renderRecalled = (recalled) =>
 
 /** The JSON of what a request is rendered from. */
 function requestJson(context, options) {
+  if (!isObject(context) || !Array.isArray(context.recent)) throw invalidArgument('context must be one of session.context()');
   return JSON.stringify({
     systemPrompt: options?.systemPrompt ?? undefined,
     system: context.system,

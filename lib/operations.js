@@ -173,6 +173,9 @@ const CALLS = {
       });
     },
     settle(call, result, operation) {
+      if (typeof result?.[Symbol.iterator] !== 'function') {
+        throw wrongResult('retrieve', 'a list of { message, score }');
+      }
       operation.hits = [...result];
       const hits = operation.hits.map((hit) => {
         const message = hit?.message;
