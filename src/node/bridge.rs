@@ -247,6 +247,8 @@ impl Shared {
         };
         let started = match first {
             Poll::Ready(answer) => {
+                // The turn goes on before this operation leaves, as when the answer goes through the doorbell.
+                drop((future, operation));
                 self.leave();
                 match answer {
                     Ok(reply) => match Payload::from(reply) {
@@ -361,8 +363,8 @@ impl Bridge {
     }
 }
 
-/// Makes the app's clock callable while it lives.
-struct ClockScope;
+/// Makes the app's clock callable while it lives; then the one from before, if the clock itself called the library.
+struct ClockScope(Option<&'static Clock<'static>>);
 
 impl ClockScope {
     fn new(clock: Option<&Clock<'_>>) -> Self {
@@ -370,14 +372,13 @@ impl ClockScope {
         // this thread.
         #[expect(unsafe_code, reason = "a thread-local cannot carry a lifetime")]
         let clock = clock.map(|clock| unsafe { std::mem::transmute::<&Clock<'_>, &'static Clock<'static>>(clock) });
-        CLOCK.set(clock);
-        Self
+        Self(CLOCK.replace(clock))
     }
 }
 
 impl Drop for ClockScope {
     fn drop(&mut self) {
-        CLOCK.set(None);
+        CLOCK.set(self.0);
     }
 }
 
