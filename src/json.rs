@@ -123,6 +123,30 @@ pub(crate) fn keep_member<E: serde::de::Error>(members: &mut Members, name: Text
     Ok(())
 }
 
+/// The next value of an object; what is wrong with it is said with the member's name.
+pub(crate) fn member<'de, A, T>(map: &mut A, name: &str) -> Result<T, A::Error>
+where
+    A: serde::de::MapAccess<'de>,
+    T: Deserialize<'de>,
+{
+    map.next_value().map_err(|error| serde::de::Error::custom(format_args!("`{name}`: {error}")))
+}
+
+/// What is wrong with some JSON, without the lines and columns of a text that the app never saw.
+pub fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let mut parts = text.split(" at line ");
+    let mut reason = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // `12 column 7` and what follows it.
+        let digits = |it: &str| it.chars().take_while(char::is_ascii_digit).count();
+        let after_line = &part[digits(part)..];
+        let after_column = after_line.strip_prefix(" column ").unwrap_or(after_line);
+        reason.push_str(&after_column[digits(after_column)..]);
+    }
+    reason
+}
+
 /// JSON text of a value of this crate.
 pub fn to_json(value: &impl Serialize) -> String {
     // Writing into memory cannot fail, and no type here refuses: maps have text keys and numbers print as null.
@@ -146,6 +170,13 @@ mod tests {
         check(f64::NAN, "null");
         check(f64::INFINITY, "null");
         check(9_007_199_254_740_992.0, "9007199254740992.0");
+    }
+
+    #[test]
+    fn a_reason_has_no_places() {
+        let error = serde_json::from_str::<Vec<Number>>("[1, null]").unwrap_err();
+        assert!(error.to_string().contains(" at line 1 column "));
+        assert_eq!(reason(&error), "invalid type: null, expected f64");
     }
 
     #[test]

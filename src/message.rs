@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::json::{Json, Loose, Members, Number, keep_member};
+use crate::json::{Json, Loose, Members, Number, keep_member, member};
 use crate::recall::Vector;
 use crate::text::{Text, TextSlice};
 
@@ -291,19 +291,21 @@ impl<'de> Deserialize<'de> for Fields {
                 let mut fields = Fields::default();
                 while let Some(key) = map.next_key::<Text>()? {
                     match key.as_str().unwrap_or_default() {
-                        "role" => fields.role = Some(map.next_value()?),
-                        "content" => fields.content = Some(map.next_value()?),
-                        "id" => fields.id = Some(whole_number(map.next_value()?, "id")?),
+                        "role" => fields.role = Some(member(&mut map, "role")?),
+                        "content" => fields.content = Some(member(&mut map, "content")?),
+                        "id" => fields.id = Some(whole_number(member(&mut map, "id")?, "id")?),
                         "at" => fields.at = Some(map.next_value()?),
-                        "tokens" => fields.tokens = Some(map.next_value::<Number>()?.0),
-                        "compaction" => fields.compaction = Some(whole_number(map.next_value()?, "compaction")?),
-                        "embedding" => fields.embedding = map.next_value()?,
+                        "tokens" => fields.tokens = Some(member::<A, Number>(&mut map, "tokens")?.0),
+                        "compaction" => {
+                            fields.compaction = Some(whole_number(member(&mut map, "compaction")?, "compaction")?);
+                        }
+                        "embedding" => fields.embedding = member(&mut map, "embedding")?,
                         known => {
                             fields.any_details = true;
                             match known {
                                 "name" => fields.details.name = Some(map.next_value()?),
                                 "toolCalls" => fields.details.tool_calls = Some(map.next_value()?),
-                                "toolCallId" => fields.details.tool_call_id = map.next_value()?,
+                                "toolCallId" => fields.details.tool_call_id = member(&mut map, "toolCallId")?,
                                 "meta" => fields.details.meta = Some(map.next_value()?),
                                 _ => keep_member(&mut fields.details.other, key, map.next_value()?)?,
                             }

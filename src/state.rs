@@ -12,7 +12,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::facts::{Fact, FactChange};
-use crate::json::{Loose, Members, Number, keep_member};
+use crate::json::{Loose, Members, Number, keep_member, member};
 use crate::message::{ArchivedMessage, StoredMessage, whole_number};
 use crate::text::Text;
 
@@ -255,15 +255,17 @@ impl<'de> Deserialize<'de> for OwnedState {
                 while let Some(key) = map.next_key::<Text>()? {
                     match key.as_str().unwrap_or_default() {
                         "version" => drop(map.next_value::<de::IgnoredAny>()?),
-                        "id" => id = Some(map.next_value()?),
-                        "recent" => recent = Some(map.next_value()?),
-                        "archive" => archive = Some(Archive { messages: map.next_value()? }),
-                        "summary" => summary = Some(map.next_value()?),
-                        "facts" => facts = Some(map.next_value()?),
-                        "seq" => seq = Some(whole_number(map.next_value()?, "seq")?),
-                        "compactions" => compactions = Some(whole_number(map.next_value()?, "compactions")?),
-                        "createdAt" => created_at = Some(map.next_value()?),
-                        "updatedAt" => updated_at = Some(map.next_value()?),
+                        "id" => id = Some(member(&mut map, "id")?),
+                        "recent" => recent = Some(member(&mut map, "recent")?),
+                        "archive" => archive = Some(Archive { messages: member(&mut map, "archive")? }),
+                        "summary" => summary = Some(member(&mut map, "summary")?),
+                        "facts" => facts = Some(member(&mut map, "facts")?),
+                        "seq" => seq = Some(whole_number(member(&mut map, "seq")?, "seq")?),
+                        "compactions" => {
+                            compactions = Some(whole_number(member(&mut map, "compactions")?, "compactions")?);
+                        }
+                        "createdAt" => created_at = Some(member(&mut map, "createdAt")?),
+                        "updatedAt" => updated_at = Some(member(&mut map, "updatedAt")?),
                         _ => keep_member(&mut session.other, key, map.next_value()?)?,
                     }
                 }
@@ -310,6 +312,19 @@ mod tests {
             let broken = STATE.replacen(place, &format!("{half}{place}"), 1);
             let error = serde_json::from_str::<OwnedState>(&broken).unwrap_err();
             assert!(error.to_string().contains("half a character"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_part_is_named() {
+        for (right, wrong, name) in [
+            (r#""summary":"s""#, r#""summary":null"#, "`summary`"),
+            (r#""facts":["#, r#""facts":[5,"#, "`facts`"),
+            (r#""tokens":4.5"#, r#""tokens":"4""#, "`recent`: `tokens`"),
+            (r#""compaction":1"#, r#""compaction":1.5"#, "`archive`: `compaction`"),
+        ] {
+            let error = serde_json::from_str::<OwnedState>(&STATE.replacen(right, wrong, 1)).unwrap_err();
+            assert!(crate::json::reason(&error).starts_with(name), "{error}");
         }
     }
 

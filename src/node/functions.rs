@@ -11,7 +11,7 @@ use super::stores::answered;
 use super::types::{Answered, Failure, GroupRange, JsText};
 use crate::error::{Error, ErrorKind, Result};
 use crate::facts::{self, Fact};
-use crate::json::to_json;
+use crate::json::{reason, to_json};
 use crate::message::{Arguments, Message};
 use crate::recall;
 use crate::render::{self, Headings, MemoryBlock};
@@ -32,7 +32,7 @@ fn text_answer(answer: Result<Text>) -> TextAnswer {
 
 fn read<T: DeserializeOwned>(json: &str, what: &str) -> Result<T> {
     serde_json::from_str(json)
-        .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("{what} cannot be read")).with_source(error))
+        .map_err(|error| Error::new(ErrorKind::InvalidArgument, format!("{what} cannot be read: {}", reason(&error))))
 }
 
 /// `estimateTokens`.

@@ -20,7 +20,7 @@ pub use snapshot::{Snapshot, SnapshotStore};
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Json, Loose};
+use crate::json::{Json, Loose, reason};
 use crate::session::Operation;
 use crate::state::{Archive, Change, OwnedState, STATE_PARTS, STATE_VERSION, Session};
 use crate::text::Text;
@@ -136,7 +136,7 @@ pub fn read_state(json: &Json) -> Result<OwnedState> {
     let what_is_wrong = |error| {
         let message = "the stored session state cannot be read";
         if missing.is_empty() {
-            return Error::new(ErrorKind::InvalidState, message).with_source(error);
+            return Error::new(ErrorKind::InvalidState, format!("{message}: {}", reason(&error)));
         }
         Error::new(ErrorKind::InvalidState, format!("{message}: it has no {}", missing.join(", ")))
     };
