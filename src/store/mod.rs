@@ -1,6 +1,6 @@
 //! Where sessions live.
 //!
-//! [`Store`] is the contract; [`contract`] is the suite that every implementation runs. [`MemoryStore`] keeps
+//! [`Store`] is the contract; `contract` is the suite that every implementation runs. [`MemoryStore`] keeps
 //! sessions as values in this process, [`SqliteStore`] in a file, and [`SnapshotStore`] hands whole states to an
 //! object of the app's own.
 
