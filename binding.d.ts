@@ -113,6 +113,9 @@ export interface CoreOptions {
   alignToUser: boolean
   summaryMaxTokens: number
   perMessageOverhead: number
+  imageTokens?: number | string
+  fileTokens?: number | string
+  audioTokens?: number | string
   recallTopK: number
   recallMinScore: number
   recallMaxTokens: number
@@ -186,6 +189,9 @@ export declare function renderMemory(input: string): TextAnswer
 /** `renderRecalled`, of a JSON list of messages. */
 export declare function renderRecalled(messages: string): TextAnswer
 
+/** A request for the API of the given name, as JSON. */
+export declare function renderRequest(format: string, input: string): Answered
+
 /** Options of a SQLite store. */
 export interface SqliteCoreOptions {
   /** `durability: 'full'`. */
@@ -205,14 +211,8 @@ export declare function summaryPrompt(input: string): TextAnswer
  */
 export declare function testPanic(): void
 
-/** `toAnthropic`, as JSON. */
-export declare function toAnthropic(input: string): Answered
-
 /** `toolGroupAt`, of a JSON list of messages. */
 export declare function toolGroupAt(messages: string, index: number): GroupRange | undefined | null | Failure
-
-/** `toOpenAI`, as JSON. */
-export declare function toOpenAI(input: string): Answered
 
 /** `transcript`, of a JSON list of messages. */
 export declare function transcript(messages: string): TextAnswer

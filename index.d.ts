@@ -31,13 +31,173 @@ export interface ToolCall {
    * {@link parseArguments} reads both forms.
    */
   arguments: string | object;
+  /**
+   * Whether the tool takes free text instead of a JSON object, as OpenAI's custom tools do. `arguments` is that text
+   * then.
+   */
+  custom?: true;
+  /** The id of the item that made the call, where the provider gives items ids of their own. */
+  itemId?: string;
+  /** Members of the provider's call that only this provider knows. They go back to it with the call. */
+  providerMetadata?: Record<string, unknown>;
 }
+
+/** What every part of a message's content can have. */
+export interface PartOrigin {
+  /**
+   * Which provider the part came from, when that is another than the message's `provider`: one of
+   * {@link ProviderName}, or the maker's own name (`'openai'`, `'anthropic'`, `'google'`).
+   */
+  provider?: string;
+  /** The id of the item that held the part, where the provider gives items ids of their own. */
+  itemId?: string;
+  /** Members of the provider's block that only this provider knows. They go back to it with the part. */
+  providerMetadata?: Record<string, unknown>;
+  /** Members of the item around the part, in the same way. */
+  itemMetadata?: Record<string, unknown>;
+}
+
+/** Text in the content of a message. */
+export interface TextPart extends PartOrigin {
+  /** The kind of part. */
+  type: 'text';
+  /** What is said. */
+  text: string;
+  /** Set when the model says why it does not answer. */
+  refusal?: true;
+}
+
+/** A picture. One of `url`, `data` and `fileId` says where it is. */
+export interface ImagePart extends PartOrigin {
+  /** The kind of part. */
+  type: 'image';
+  /** An `http:`, `https:` or `data:` address. */
+  url?: string;
+  /** The bytes, as base64. */
+  data?: string;
+  /** The id of a file that was given to the provider. It is sent to that provider alone. */
+  fileId?: string;
+  /** The media type, such as `image/png`. Read from the first bytes when it is missing. */
+  mediaType?: string;
+  /** How closely the model is to look at it: `'low'`, `'high'` or `'auto'`. OpenAI reads it. */
+  detail?: string;
+  /** The width in pixels, for counting. Read from the bytes when it is missing. */
+  width?: number;
+  /** The height in pixels, for counting. Read from the bytes when it is missing. */
+  height?: number;
+}
+
+/** A document. One of `url`, `data`, `fileId` and `text` says where it is. */
+export interface FilePart extends PartOrigin {
+  /** The kind of part. */
+  type: 'file';
+  /** An `http:`, `https:` or `data:` address. */
+  url?: string;
+  /** The bytes, as base64. */
+  data?: string;
+  /** The id of a file that was given to the provider. It is sent to that provider alone. */
+  fileId?: string;
+  /** The text of a document that is plain text. */
+  text?: string;
+  /** The media type, such as `application/pdf`. Read from the first bytes when it is missing. */
+  mediaType?: string;
+  /** The name of the file. */
+  name?: string;
+}
+
+/** Sound. One of `url`, `data` and `id` says where it is. */
+export interface AudioPart extends PartOrigin {
+  /** The kind of part. */
+  type: 'audio';
+  /** An `http:`, `https:` or `data:` address. */
+  url?: string;
+  /** The bytes, as base64. */
+  data?: string;
+  /** The id of sound that the provider made. */
+  id?: string;
+  /** The media type, such as `audio/wav`. Read from the first bytes when it is missing. */
+  mediaType?: string;
+  /** What is said in it. It stands in the message's text. */
+  transcript?: string;
+}
+
+/**
+ * What the model thought. It goes back to the provider that made it, as it came and together with what it led to, and
+ * to no other. It is not counted: providers do not charge for the thoughts of earlier turns.
+ */
+export interface ReasoningPart extends PartOrigin {
+  /** The kind of part. */
+  type: 'reasoning';
+  /** The thought. */
+  text?: string;
+  /** Summaries of it, one for each paragraph. */
+  summary?: string[];
+  /** What proves to its maker that nothing was changed. */
+  signature?: string;
+  /** The thought in a form that only its maker reads. */
+  encrypted?: string;
+}
+
+/** The place, among the other parts, of the next call in `toolCalls`. Calls without a place come last. */
+export interface ToolCallPart extends PartOrigin {
+  /** The kind of part. */
+  type: 'toolCall';
+  /** The id of the call. */
+  id: string;
+}
+
+/** A block that is kept and not read. With a `provider` of its own, its `value` goes to that provider as it is. */
+export interface CustomPart extends PartOrigin {
+  /** The kind of part. */
+  type: 'custom';
+  /** The provider's own block, or anything that JSON can hold. */
+  value?: unknown;
+}
+
+/** One part of a message's content. */
+export type ContentPart = TextPart | ImagePart | FilePart | AudioPart | ReasoningPart | ToolCallPart | CustomPart;
+
+/**
+ * A part to add: a {@link ContentPart} whose `data` may also be bytes and whose `url` may be a `URL`. Bytes are kept,
+ * and come out, as base64.
+ */
+export type ContentPartInput =
+  | TextPart
+  | (Omit<ImagePart, 'data' | 'url'> & MediaInput)
+  | (Omit<FilePart, 'data' | 'url'> & MediaInput)
+  | (Omit<AudioPart, 'data' | 'url'> & MediaInput)
+  | ReasoningPart
+  | ToolCallPart
+  | CustomPart;
+
+/** A `URL`, as far as it is read. */
+export interface Address {
+  /** The whole address. */
+  readonly href: string;
+}
+
+/** Where the bytes of a part to add are. */
+export interface MediaInput {
+  /** An `http:`, `https:` or `data:` address, or a `URL`. */
+  url?: string | Address | undefined;
+  /** The bytes, or their base64. */
+  data?: string | Uint8Array | ArrayBuffer | undefined;
+}
+
+/** The providers whose published rules say what a medium costs. */
+export type MediaRules = 'openai' | 'anthropic' | 'gemini';
+
+/** The APIs whose messages are read and written. */
+export type ProviderName = 'openai' | 'openai-responses' | 'anthropic' | 'ai-sdk' | 'gemini';
 
 /** A message as it comes out of a memory, and as the app's own functions receive it. */
 export interface Message {
   /** Who the message is from. */
   role: Role;
-  /** The text; empty for an assistant message that only calls tools. */
+  /**
+   * The text; empty for an assistant message that only calls tools. Of a message with `parts` it is their text, with a
+   * marker for each medium: `[image]`, `[file report.pdf]`, `[audio]`.
+   */
   content: string;
   /** The name of the speaker or, in a `tool` message, of the function that gave the result. */
   name?: string;
@@ -51,11 +211,20 @@ export interface Message {
    * Anything JSON can hold that the app wants back with the message. It is stored, and neither rendered nor counted.
    */
   meta?: Record<string, unknown>;
+  /** Everything that was said, in order, when it was more than text. */
+  parts?: ContentPart[];
+  /** Where the message came from: one of {@link ProviderName}, or what the app gave. */
+  provider?: string;
+  /** In a `tool` message, set when the tool failed. */
+  isError?: true;
+  /** Members of the provider's message that only this provider knows. They go back to it with the message. */
+  providerMetadata?: Record<string, unknown>;
 }
 
 /**
- * A message to add. Every {@link Message} is one; beside it, read-only arrays and members that are explicitly
- * `undefined` are welcome. Members that are not listed here are not stored.
+ * A message to add. Every {@link Message} is one; beside it, content may be a list of parts, and read-only arrays and
+ * members that are explicitly `undefined` are welcome. Members that are not listed here are not stored. Messages of
+ * providers can be added as well: see {@link ProviderMessage}.
  *
  * @example
  * ```ts
@@ -66,11 +235,14 @@ export interface Message {
 export interface MessageInput {
   /** Who the message is from. */
   readonly role: Role;
-  /** The text. May be empty, but must be a string. */
-  readonly content: string;
-  /** The name of the speaker or, in a `tool` message, of the function that gave the result. */
+  /** The text, which may be empty, or a list of parts. */
+  readonly content: string | readonly ContentPartInput[];
+  /**
+   * The name of the speaker or, in a `tool` message, of the function that gave the result. Stored as it is given, like
+   * `at` and `meta`: of what is wrong with these three, nothing is said.
+   */
   readonly name?: string | undefined;
-  /** The calls that an assistant message makes, as the provider returned them. */
+  /** The calls that an assistant message makes, in the form of {@link ToolCall}. */
   readonly toolCalls?: readonly ToolCall[] | undefined;
   /** In a `tool` message, the id of the call that it answers. Without it the result is rendered as plain text. */
   readonly toolCallId?: string | undefined;
@@ -84,7 +256,77 @@ export interface MessageInput {
    * Anything JSON can hold that the app wants back with the message. It is stored, and neither rendered nor counted.
    */
   readonly meta?: object | undefined;
+  /** The parts of a message that came out of a memory. They win over `content`. */
+  readonly parts?: readonly ContentPartInput[] | undefined;
+  /** Where the message came from: one of {@link ProviderName}, or any other text. */
+  readonly provider?: string | undefined;
+  /** In a `tool` message, whether the tool failed. */
+  readonly isError?: boolean | undefined;
+  /** Members of the provider's message that only this provider knows. */
+  readonly providerMetadata?: object | undefined;
 }
+
+/**
+ * A message, item or content as a provider's package types it. {@link Session.add} recognises it by its shape and
+ * {@link from} reads it as what it is said to be:
+ *
+ * - a message of OpenAI's Chat Completions API, such as `response.choices[0].message`;
+ * - an item of OpenAI's Responses API, such as those of `response.output`;
+ * - a message of Anthropic's Messages API, its whole response included;
+ * - a `ModelMessage` or `UIMessage` of the AI SDK;
+ * - a `Content` of the Gemini API.
+ */
+export type ProviderMessage =
+  | {
+      /** Who the message is from. */
+      readonly role: 'assistant';
+      /** The text, blocks, or nothing beside calls. */
+      readonly content?: string | null | readonly object[] | undefined;
+      /** Calls of tools. */
+      readonly tool_calls?: readonly object[] | undefined;
+      /** Why the model does not answer. */
+      readonly refusal?: string | null | undefined;
+    }
+  | {
+      /** Who the message is from. */
+      readonly role: 'user' | 'system';
+      /** The text or blocks. */
+      readonly content: string | readonly object[];
+    }
+  | {
+      /** The result of a call. */
+      readonly role: 'tool';
+      /** The text or blocks. */
+      readonly content: string | readonly object[];
+      /** The id of the call. */
+      readonly tool_call_id?: string | undefined;
+    }
+  | {
+      /** Who the message is from. */
+      readonly role?: string | undefined;
+      /** What is in it. */
+      readonly parts: readonly object[] | undefined;
+    }
+  | {
+      /** The kind of item. */
+      readonly type: string;
+    };
+
+/**
+ * Reads a provider's message, item or content, or a list of them, as messages of this library. Nothing is lost: what
+ * only that provider knows is kept for it. One value can be several messages: a message of Anthropic's user with two
+ * results is two `tool` messages.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when there is no such provider, or the value is no
+ * message of it.
+ *
+ * @example
+ * ```ts
+ * const messages = from('anthropic', { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] });
+ * messages; // => [{ role: 'assistant', content: 'Hello', provider: 'anthropic' }]
+ * ```
+ */
+export declare function from(provider: ProviderName, value: unknown): Message[];
 
 /** A message in the recent window of a session, as {@link Session.messages} and {@link Session.state} show it. */
 export interface StoredMessage extends Message {
@@ -436,6 +678,29 @@ export interface MemoryOptions {
          * @default 4
          */
         perMessageOverhead?: number | undefined;
+        /**
+         * What a picture costs. Unit: tokens. Minimum: 0. The name of a provider stands for its published rules: OpenAI
+         * charges 85 tokens and 170 for each tile of 512 × 512 pixels, Anthropic a token for 750 pixels, at most 1,600,
+         * Gemini 258 for each tile. A picture at an address is not fetched and taken for 1,024 × 1,024 pixels.
+         *
+         * @default the rules of the provider that the message came from, else those of OpenAI
+         */
+        imageTokens?: number | MediaRules | undefined;
+        /**
+         * What a file costs. Unit: tokens. Minimum: 0. By the rules of a provider, a text costs its tokens and any other
+         * document so much a page: 2,250 for Anthropic, which publishes 1,500 to 3,000; 258 for Gemini; 1,500 for
+         * OpenAI, which publishes no figure.
+         *
+         * @default the rules of the provider that the message came from, else those of OpenAI
+         */
+        fileTokens?: number | MediaRules | undefined;
+        /**
+         * What sound costs. Unit: tokens. Minimum: 0. By the rules of a provider it costs 10 a second for OpenAI and 32
+         * for Gemini.
+         *
+         * @default the rules of the provider that the message came from, else those of OpenAI
+         */
+        audioTokens?: number | MediaRules | undefined;
       }
     | undefined;
   /**
@@ -580,7 +845,8 @@ export interface MemoryOptions {
 /** What {@link renderMemory} takes. */
 export interface RenderOptions {
   /**
-   * The heading of each section, with its Markdown marks. A heading that is left out keeps its default.
+   * The heading of each section, with its Markdown marks. A heading that is left out keeps its default; one that is
+   * explicitly `undefined` prints as that word.
    *
    * @default every member at its default
    */
@@ -590,19 +856,19 @@ export interface RenderOptions {
      *
      * @default '## Conversation so far'
      */
-    summary?: string;
+    summary?: string | undefined;
     /**
      * The heading of the facts.
      *
      * @default '## Known facts'
      */
-    facts?: string;
+    facts?: string | undefined;
     /**
      * The heading of the recalled messages.
      *
      * @default '## Relevant earlier messages'
      */
-    recalled?: string;
+    recalled?: string | undefined;
   };
 }
 
@@ -673,7 +939,8 @@ export declare class Session {
   readonly id: string;
   /**
    * Appends messages and, when the window is then over `budget.maxTokens`, folds its oldest messages into summary,
-   * facts and archive. All messages are checked before any is stored; an empty array changes nothing.
+   * facts and archive. All messages are checked before any is stored; an empty array changes nothing. Messages of
+   * providers are recognised and converted, as {@link from} does.
    *
    * Rejects when a fold fails, unless `compaction.onError` is `'defer'`.
    *
@@ -689,7 +956,9 @@ export declare class Session {
    * result; // => { added: 2, compacted: false, folded: 0, summary: '', facts: [] }
    * ```
    */
-  add(messages: MessageInput | readonly MessageInput[]): Promise<AddResult>;
+  add(
+    messages: MessageInput | ProviderMessage | readonly (MessageInput | ProviderMessage)[],
+  ): Promise<AddResult>;
   /**
    * Folds now what `add` would fold: nothing, while the window is within its budget.
    *
@@ -980,6 +1249,74 @@ export declare function assertSessionState(state: unknown): asserts state is Ses
 // Rendering
 // ---------------------------------------------------------------------------------------------------------------------
 
+/** Options of every renderer. */
+export interface RequestOptions {
+  /**
+   * The app's own instructions, put before the memory block.
+   *
+   * @default none
+   */
+  systemPrompt?: string | undefined;
+  /**
+   * Where recalled messages stand: in the system text, or `'last'`, quoted just before the newest user message. They
+   * change with every turn; with `'last'`, all that stands before them is the same as in the turn before, so that the
+   * provider's prompt cache goes on hitting.
+   *
+   * @default 'system'
+   */
+  recall?: 'system' | 'last' | undefined;
+  /**
+   * What becomes of a call that was never answered: `'answer'` gives it a result that says so, `'omit'` leaves it out.
+   *
+   * @default 'answer'
+   */
+  openCalls?: 'answer' | 'omit' | undefined;
+}
+
+/** One part of a user message of the OpenAI Chat Completions API. */
+export type OpenAIContentPart =
+  | {
+      /** The kind of part. */
+      type: 'text';
+      /** The text; never blank. */
+      text: string;
+    }
+  | {
+      /** The kind of part. */
+      type: 'image_url';
+      /** The picture. */
+      image_url: {
+        /** An address, or the bytes as a `data:` address. */
+        url: string;
+        /** How closely the model is to look at it. */
+        detail?: 'auto' | 'low' | 'high';
+      };
+    }
+  | {
+      /** The kind of part. */
+      type: 'input_audio';
+      /** The sound. */
+      input_audio: {
+        /** The bytes, as base64. */
+        data: string;
+        /** The format of the bytes. */
+        format: 'wav' | 'mp3';
+      };
+    }
+  | {
+      /** The kind of part. */
+      type: 'file';
+      /** The document. */
+      file: {
+        /** The name. */
+        filename?: string;
+        /** The bytes, as a `data:` address. */
+        file_data?: string;
+        /** The id under which the provider has it. */
+        file_id?: string;
+      };
+    };
+
 /** A function call in an assistant message of the OpenAI Chat Completions API. */
 export interface OpenAIToolCall {
   /** The id of the call. */
@@ -1013,8 +1350,8 @@ export interface OpenAISystemMessage {
 export interface OpenAIUserMessage {
   /** Who the message is from. */
   role: 'user';
-  /** The text. */
-  content: string;
+  /** The text, or parts where the message holds more than text. */
+  content: string | OpenAIContentPart[];
   /** The name of the speaker. */
   name?: string;
   /** Only assistant messages have calls. */
@@ -1031,7 +1368,12 @@ export interface OpenAIAssistantMessage {
   content: string;
   /** The name of the speaker. */
   name?: string;
-  /** The calls. Every one of them is answered by a tool message behind it. */
+  /** Why the model did not answer. */
+  refusal?: string;
+  /**
+   * The calls. Every one of them is answered by a tool message behind it. Calls of custom tools, which take free text,
+   * go back as they came and are not typed here.
+   */
   tool_calls?: OpenAIToolCall[];
   /** Only tool messages answer a call. */
   tool_call_id?: undefined;
@@ -1062,7 +1404,8 @@ export type OpenAIMessage = OpenAISystemMessage | OpenAIUserMessage | OpenAIAssi
  * either has text, and then the window. The result fits `messages` of the `openai` package as it is.
  *
  * Every call is answered right behind it, also where the conversation did not keep to that: a late result moves up, a
- * call without a result gets one that says so, and a result without a call becomes text of the user.
+ * call without a result gets one that says so, and a result without a call becomes text of the user. Pictures that a
+ * tool returned stand in one user message behind the results of the turn.
  *
  * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the context has the wrong shape.
  *
@@ -1076,23 +1419,53 @@ export type OpenAIMessage = OpenAISystemMessage | OpenAIUserMessage | OpenAIAssi
  */
 export declare function toOpenAI(
   context: MemoryContext,
-  options?: {
-    /**
-     * The app's own instructions, put before the memory block.
-     *
-     * @default none
-     */
-    systemPrompt?: string | undefined;
-  },
+  options?: RequestOptions,
 ): OpenAIMessage[];
 
-/** One block of an Anthropic message: text, a tool call, or the result of one. */
+/**
+ * One block of an Anthropic message. Blocks that the library does not read (of Anthropic's own tools, for example) go
+ * back as they came and are not typed here, nor are files that were uploaded, which the package has beta types for.
+ */
 export type AnthropicContentBlock =
   | {
       /** The kind of block. */
       type: 'text';
       /** The text; never blank. */
       text: string;
+      /** Set where a cache reaches to. */
+      cache_control?: AnthropicCacheControl;
+    }
+  | {
+      /** The kind of block. */
+      type: 'image';
+      /** Where the picture is. */
+      source: AnthropicImageSource;
+      /** Set where a cache reaches to. */
+      cache_control?: AnthropicCacheControl;
+    }
+  | {
+      /** The kind of block. */
+      type: 'document';
+      /** Where the document is. */
+      source: AnthropicDocumentSource;
+      /** The name of the document. */
+      title?: string;
+      /** Set where a cache reaches to. */
+      cache_control?: AnthropicCacheControl;
+    }
+  | {
+      /** The kind of block. */
+      type: 'thinking';
+      /** The thought, as it came. */
+      thinking: string;
+      /** Its signature. */
+      signature: string;
+    }
+  | {
+      /** The kind of block. */
+      type: 'redacted_thinking';
+      /** The thought, encrypted. */
+      data: string;
     }
   | {
       /** The kind of block. */
@@ -1103,16 +1476,83 @@ export type AnthropicContentBlock =
       name: string;
       /** The arguments. Text that is not a JSON object is `{ arguments: text }`. */
       input: Record<string, unknown>;
+      /** Set where a cache reaches to. */
+      cache_control?: AnthropicCacheControl;
     }
   | {
       /** The kind of block. */
       type: 'tool_result';
       /** The id of the call that this block answers. */
       tool_use_id: string;
-      /** The result of the call. */
-      content: string;
-      /** Set for a call that has no result in the conversation. */
+      /** The result of the call: text, or blocks where the tool returned more than text. */
+      content:
+        | string
+        | (
+            | {
+                /** The kind of block. */
+                type: 'text';
+                /** The text; never blank. */
+                text: string;
+              }
+            | {
+                /** The kind of block. */
+                type: 'image';
+                /** Where the picture is. */
+                source: AnthropicImageSource;
+              }
+          )[];
+      /** Set for a call whose tool failed, or that has no result in the conversation. */
       is_error?: boolean;
+      /** Set where a cache reaches to. */
+      cache_control?: AnthropicCacheControl;
+    };
+
+/** Marks where a cache of the Anthropic Messages API reaches to. */
+export interface AnthropicCacheControl {
+  /** The kind of cache. */
+  type: 'ephemeral';
+}
+
+/** Where a picture is, for the Anthropic Messages API. */
+export type AnthropicImageSource =
+  | {
+      /** The bytes are here. */
+      type: 'base64';
+      /** The media type. */
+      media_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+      /** The bytes, as base64. */
+      data: string;
+    }
+  | {
+      /** The bytes are at an address. */
+      type: 'url';
+      /** The address. */
+      url: string;
+    };
+
+/** Where a document is, for the Anthropic Messages API. */
+export type AnthropicDocumentSource =
+  | {
+      /** The bytes are here. */
+      type: 'base64';
+      /** The media type. */
+      media_type: 'application/pdf';
+      /** The bytes, as base64. */
+      data: string;
+    }
+  | {
+      /** The text is here. */
+      type: 'text';
+      /** The media type. */
+      media_type: 'text/plain';
+      /** The text. */
+      data: string;
+    }
+  | {
+      /** The bytes are at an address. */
+      type: 'url';
+      /** The address. */
+      url: string;
     };
 
 /** A message of the Anthropic Messages API, as {@link toAnthropic} makes it. */
@@ -1146,21 +1586,433 @@ export interface AnthropicMessage {
  * });
  * ```
  */
-export declare function toAnthropic(
+export declare function toAnthropic<Cached extends boolean | undefined = undefined>(
   context: MemoryContext,
-  options?: {
+  options?: RequestOptions & {
     /**
-     * The app's own instructions, put before the memory block.
+     * Whether to mark how far a cache reaches: the end of the system text, the end of what the next turn repeats, and
+     * the end of a run of tools that is under way. Use it with `recall: 'last'`: recalled messages in the system text
+     * change all that comes after them, and only the system text is marked then. Every content, and the system text
+     * unless it is empty, is a list of blocks.
      *
-     * @default none
+     * @default false
      */
-    systemPrompt?: string | undefined;
+    cacheControl?: Cached;
   },
 ): {
   /** The system text, or an empty string. */
-  system: string;
+  system: Cached extends true ? string | AnthropicSystemBlock[] : string;
   /** The turns, oldest first. */
   messages: AnthropicMessage[];
+};
+
+/** A block of the system text of the Anthropic Messages API. */
+export interface AnthropicSystemBlock {
+  /** The kind of block. */
+  type: 'text';
+  /** The text; never blank. */
+  text: string;
+  /** Set where a cache reaches to. */
+  cache_control?: AnthropicCacheControl;
+}
+
+/** One item of the input of OpenAI's Responses API, as {@link toOpenAIResponses} makes it. */
+export type OpenAIResponsesItem =
+  | {
+      /** The kind of item. */
+      type: 'message';
+      /** Who the message is from. */
+      role: 'user' | 'assistant' | 'system';
+      /** The text, or parts where the message holds more than text. */
+      content: string | OpenAIResponsesContentPart[];
+    }
+  | {
+      /** The kind of item. */
+      type: 'message';
+      /** The id that the API gave the item. */
+      id: string;
+      /** The model. */
+      role: 'assistant';
+      /** What it said. */
+      content: (
+        | {
+            /** The kind of part. */
+            type: 'output_text';
+            /** The text. */
+            text: string;
+            /** What the text refers to. */
+            annotations: never[];
+          }
+        | {
+            /** The kind of part. */
+            type: 'refusal';
+            /** Why the model does not answer. */
+            refusal: string;
+          }
+      )[];
+      /** The state of the item. */
+      status: 'in_progress' | 'completed' | 'incomplete';
+    }
+  | {
+      /** The kind of item. */
+      type: 'reasoning';
+      /** The id that the API gave the item. */
+      id: string;
+      /** The summaries. */
+      summary: {
+        /** The kind of part. */
+        type: 'summary_text';
+        /** The text. */
+        text: string;
+      }[];
+      /** The thought itself, where the API gave it. */
+      content?: {
+        /** The kind of part. */
+        type: 'reasoning_text';
+        /** The text. */
+        text: string;
+      }[];
+      /** The thought, encrypted. */
+      encrypted_content?: string;
+    }
+  | {
+      /** The kind of item. */
+      type: 'function_call';
+      /** The id that the API gave the item. */
+      id?: string;
+      /** The id of the call, unique in the request. */
+      call_id: string;
+      /** The name of the function. */
+      name: string;
+      /** The arguments, as JSON text. */
+      arguments: string;
+    }
+  | {
+      /** The kind of item. */
+      type: 'function_call_output';
+      /** The id of the call that this item answers. */
+      call_id: string;
+      /** The result: text, or parts where the tool returned more than text. */
+      output: string | OpenAIResponsesContentPart[];
+    }
+  | {
+      /** The kind of item. */
+      type: 'custom_tool_call';
+      /** The id that the API gave the item. */
+      id?: string;
+      /** The id of the call, unique in the request. */
+      call_id: string;
+      /** The name of the tool. */
+      name: string;
+      /** The text it is called with. */
+      input: string;
+    }
+  | {
+      /** The kind of item. */
+      type: 'custom_tool_call_output';
+      /** The id of the call that this item answers. */
+      call_id: string;
+      /** The result: text, or parts where the tool returned more than text. */
+      output: string | OpenAIResponsesContentPart[];
+    };
+
+/** One part of what goes into OpenAI's Responses API. */
+export type OpenAIResponsesContentPart =
+  | {
+      /** The kind of part. */
+      type: 'input_text';
+      /** The text; never blank. */
+      text: string;
+    }
+  | {
+      /** The kind of part. */
+      type: 'input_image';
+      /** An address, or the bytes as a `data:` address. */
+      image_url?: string;
+      /** The id under which the provider has it. */
+      file_id?: string;
+      /** How closely the model is to look at it. */
+      detail: 'auto' | 'low' | 'high';
+    }
+  | {
+      /** The kind of part. */
+      type: 'input_file';
+      /** The name. */
+      filename?: string;
+      /** The bytes, as a `data:` address. */
+      file_data?: string;
+      /** The address. */
+      file_url?: string;
+      /** The id under which the provider has it. */
+      file_id?: string;
+    };
+
+/**
+ * Renders a context for OpenAI's Responses API. The result spreads into `responses.create` of the `openai` package.
+ *
+ * Items that came from this API go back with their ids and their reasoning, as they were; items of the API's own tools,
+ * too, which are not typed here. Calls and results are paired as {@link toOpenAI} describes.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the context has the wrong shape.
+ *
+ * @example
+ * ```ts
+ * const session = createMemory().session('user:42');
+ * await session.add({ role: 'user', content: 'Hello' });
+ * const request = toOpenAIResponses(await session.context(), { systemPrompt: 'Be brief.' });
+ * request; // => { instructions: 'Be brief.', input: [{ type: 'message', role: 'user', content: 'Hello' }] }
+ * ```
+ */
+export declare function toOpenAIResponses(
+  context: MemoryContext,
+  options?: RequestOptions,
+): {
+  /** The prompt and the memory block; missing when neither has text. */
+  instructions?: string;
+  /** The items, oldest first. */
+  input: OpenAIResponsesItem[];
+};
+
+/** The provider's own options of a message or part of the AI SDK, by provider. */
+export type AISDKProviderOptions = Record<string, Record<string, any>>;
+
+/** One part of a user message of the AI SDK. */
+export type AISDKUserPart =
+  | {
+      /** The kind of part. */
+      type: 'text';
+      /** The text; never blank. */
+      text: string;
+      /** Options of the provider. */
+      providerOptions?: AISDKProviderOptions;
+    }
+  | {
+      /** The kind of part. */
+      type: 'image';
+      /** An address or base64. */
+      image: string;
+      /** The media type. */
+      mediaType?: string;
+      /** Options of the provider. */
+      providerOptions?: AISDKProviderOptions;
+    }
+  | AISDKFilePart;
+
+/** A file in a message of the AI SDK. */
+export interface AISDKFilePart {
+  /** The kind of part. */
+  type: 'file';
+  /** An address or base64. */
+  data: string;
+  /** The media type. */
+  mediaType: string;
+  /** The name. */
+  filename?: string;
+  /** Options of the provider. */
+  providerOptions?: AISDKProviderOptions;
+}
+
+/** One part of an assistant message of the AI SDK. */
+export type AISDKAssistantPart =
+  | {
+      /** The kind of part. */
+      type: 'text' | 'reasoning';
+      /** The text or thought. */
+      text: string;
+      /** Options of the provider. */
+      providerOptions?: AISDKProviderOptions;
+    }
+  | AISDKFilePart
+  | {
+      /** The kind of part. */
+      type: 'tool-call';
+      /** The id of the call, unique in the request. */
+      toolCallId: string;
+      /** The name of the tool. */
+      toolName: string;
+      /** The arguments. */
+      input: unknown;
+      /** Options of the provider. */
+      providerOptions?: AISDKProviderOptions;
+    };
+
+/** What a tool returned, in a message of the AI SDK. */
+export type AISDKToolOutput =
+  | {
+      /** Text, or the text of a failure. */
+      type: 'text' | 'error-text';
+      /** The text. */
+      value: string;
+    }
+  | {
+      /** More than text. */
+      type: 'content';
+      /** The parts. */
+      value: (
+        | {
+            /** The kind of part. */
+            type: 'text';
+            /** The text. */
+            text: string;
+          }
+        | {
+            /** The kind of part. */
+            type: 'media';
+            /** The bytes, as base64. */
+            data: string;
+            /** The media type. */
+            mediaType: string;
+          }
+      )[];
+    };
+
+/** A `ModelMessage` of the AI SDK, as {@link toAISDK} makes it. */
+export type AISDKMessage =
+  | {
+      /** The person. */
+      role: 'user';
+      /** The text, or parts where the message holds more than text. */
+      content: string | AISDKUserPart[];
+      /** Options of the provider. */
+      providerOptions?: AISDKProviderOptions;
+    }
+  | {
+      /** The model. */
+      role: 'assistant';
+      /** The text, or parts where the message holds more than text. */
+      content: string | AISDKAssistantPart[];
+      /** Options of the provider. */
+      providerOptions?: AISDKProviderOptions;
+    }
+  | {
+      /** The results of all calls of a turn. */
+      role: 'tool';
+      /** The results, in the order of the calls. */
+      content: {
+        /** The kind of part. */
+        type: 'tool-result';
+        /** The id of the call. */
+        toolCallId: string;
+        /** The name of the tool. */
+        toolName: string;
+        /** What the tool returned. */
+        output: AISDKToolOutput;
+      }[];
+    };
+
+/**
+ * Renders a context for the AI SDK. The result spreads into `generateText` and `streamText` of the `ai` package.
+ *
+ * Any provider may stand behind the SDK, so the rules of the strictest hold, as {@link toAnthropic} describes them.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the context has the wrong shape.
+ *
+ * @example
+ * ```ts
+ * const session = createMemory().session('user:42');
+ * await session.add({ role: 'user', content: 'Hello' });
+ * const request = toAISDK(await session.context(), { systemPrompt: 'Be brief.' });
+ * request; // => { system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }] }
+ * ```
+ */
+export declare function toAISDK(
+  context: MemoryContext,
+  options?: RequestOptions & {
+    /**
+     * The maker of the model that the request goes to, such as `'anthropic'`. Only reasoning of this maker goes back,
+     * also when it was not added through the AI SDK.
+     *
+     * @default none: only reasoning that was added through the AI SDK goes back
+     */
+    provider?: string | undefined;
+  },
+): {
+  /** The prompt, the memory block and the system messages of the window; missing when there is no text. */
+  system?: string;
+  /** The messages, oldest first. */
+  messages: AISDKMessage[];
+};
+
+/** One part of a content of the Gemini API. */
+export interface GeminiPart {
+  /** Text or, with `thought`, what the model thought. */
+  text?: string;
+  /** Set when `text` is what the model thought. */
+  thought?: boolean;
+  /** What proves to the API that a part is its own. */
+  thoughtSignature?: string;
+  /** Bytes. */
+  inlineData?: {
+    /** The media type. */
+    mimeType: string;
+    /** The bytes, as base64. */
+    data: string;
+  };
+  /** A file. */
+  fileData?: {
+    /** The media type. */
+    mimeType: string;
+    /** The address. */
+    fileUri: string;
+  };
+  /** A call of a function. */
+  functionCall?: {
+    /** The id of the call, when the API gave one. */
+    id?: string;
+    /** The name of the function. */
+    name: string;
+    /** The arguments. */
+    args: Record<string, unknown>;
+  };
+  /** The result of a call. */
+  functionResponse?: {
+    /** The id of the call, when the API gave one. */
+    id?: string;
+    /** The name of the function. */
+    name: string;
+    /** The result: `output`, or `error` when the tool failed or never ran. */
+    response: Record<string, unknown>;
+  };
+}
+
+/** A content of the Gemini API, as {@link toGemini} makes it. */
+export interface GeminiContent {
+  /** The person or the model. The roles alternate, and the first is `'user'`. */
+  role: 'user' | 'model';
+  /** What is in it. Results of functions come first. */
+  parts: GeminiPart[];
+}
+
+/**
+ * Renders a context for the Gemini API, as `contents` and `config.systemInstruction` of the `@google/genai` package take
+ * it.
+ *
+ * The rules are those of {@link toAnthropic}; what a function returned is `{ output }`, or `{ error }` when it failed.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the context has the wrong shape.
+ *
+ * @example
+ * ```ts
+ * const session = createMemory().session('user:42');
+ * await session.add({ role: 'user', content: 'Hello' });
+ * const { contents } = toGemini(await session.context());
+ * contents; // => [{ role: 'user', parts: [{ text: 'Hello' }] }]
+ * ```
+ */
+export declare function toGemini(
+  context: MemoryContext,
+  options?: RequestOptions,
+): {
+  /** The prompt, the memory block and the system messages of the window; missing when there is no text. */
+  systemInstruction?: {
+    /** One part with the text. */
+    parts: {
+      /** The text. */
+      text: string;
+    }[];
+  };
+  /** The contents, oldest first. */
+  contents: GeminiContent[];
 };
 
 /**

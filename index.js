@@ -7,6 +7,7 @@ const { Memory, Session, createMemory } = require('./lib/memory.js');
 const { MemoryStore, RedisStore, SqlStore, SqliteStore } = require('./lib/stores.js');
 const { assertSessionState } = require('./lib/checks.js');
 const functions = require('./lib/functions.js');
+const { from } = require('./lib/providers/index.js');
 
 module.exports = {
   createMemory,
@@ -17,6 +18,7 @@ module.exports = {
   SqlStore,
   RedisStore,
   assertSessionState,
+  from,
   normalizeFactKey: functions.normalizeFactKey,
   parseFacts: functions.parseFacts,
   factsPrompt: functions.factsPrompt,
@@ -34,5 +36,8 @@ module.exports = {
   renderFacts: functions.renderFacts,
   renderRecalled: functions.renderRecalled,
   toOpenAI: functions.toOpenAI,
+  toOpenAIResponses: functions.toOpenAIResponses,
   toAnthropic: functions.toAnthropic,
+  toAISDK: functions.toAISDK,
+  toGemini: functions.toGemini,
 };

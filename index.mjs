@@ -9,6 +9,7 @@ export const {
   SqlStore,
   RedisStore,
   assertSessionState,
+  from,
   normalizeFactKey,
   parseFacts,
   factsPrompt,
@@ -26,5 +27,8 @@ export const {
   renderFacts,
   renderRecalled,
   toOpenAI,
+  toOpenAIResponses,
   toAnthropic,
+  toAISDK,
+  toGemini,
 } = memoryline;

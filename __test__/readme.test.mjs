@@ -261,6 +261,7 @@ describe('the quick start', () => {
 describe('tables of options', () => {
   const TYPES = {
     'Option of `createMemory`': 'MemoryOptions',
+    'Option of the renderers': 'RequestOptions',
     'Option of `SqliteStore`': 'SqliteStoreOptions',
     'Option of `SqlStore`': 'SqlStoreOptions',
     'Option of `RedisStore`': 'RedisStoreOptions',

@@ -36,7 +36,7 @@ describe('add() with a wrong message', () => {
     ['no content', { role: 'user' }, 'message content must be a string'],
     ['null content', { role: 'user', content: null }, 'message content must be a string'],
     ['a number for content', { role: 'user', content: 5 }, 'message content must be a string'],
-    ['content in parts', { role: 'user', content: [{ type: 'text', text: 'x' }] }, 'message content must be a string'],
+    ['an object for content', { role: 'user', content: { type: 'text', text: 'x' } }, 'message content must be a string'],
     ['a String object', { role: 'user', content: new String('x') }, 'message content must be a string'],
     ['null tool calls', { role: 'assistant', content: '', toolCalls: null }, 'toolCalls must be an array'],
     ['one tool call that is not in an array', { role: 'assistant', content: '', toolCalls: good }, 'toolCalls must be an array'],

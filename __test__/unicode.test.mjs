@@ -163,12 +163,14 @@ describe('text on its way to the functions of the app', () => {
 
 describe('text in what is rendered', () => {
   for (const [what, text] of TEXTS) {
-    test(`stays as it is: ${what}`, () => {
+    // Half of a surrogate pair is no Unicode: providers refuse a body that holds one.
+    const sent = text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd');
+    test(`${sent === text ? 'stays as it is' : 'is made well formed'}: ${what}`, () => {
       const context = {
         sessionId: 's', summary: '', facts: [], recalled: [], recent: [{ role: 'user', content: `<${text}>`, at: 1 }], system: `<${text}>`, tokens: {},
       };
-      assert.deepEqual(toOpenAI(context), [{ role: 'system', content: `<${text}>` }, { role: 'user', content: `<${text}>` }]);
-      assert.deepEqual(toAnthropic(context), { system: `<${text}>`, messages: [{ role: 'user', content: `<${text}>` }] });
+      assert.deepEqual(toOpenAI(context), [{ role: 'system', content: `<${sent}>` }, { role: 'user', content: `<${sent}>` }]);
+      assert.deepEqual(toAnthropic(context), { system: `<${sent}>`, messages: [{ role: 'user', content: `<${sent}>` }] });
     });
   }
 });

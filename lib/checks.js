@@ -17,6 +17,14 @@ function checkMessage(message) {
   if (message.toolCallId !== undefined && typeof message.toolCallId !== 'string') {
     throw invalidArgument('toolCallId must be a string');
   }
+  const { provider, providerMetadata } = message;
+  if (provider !== undefined && typeof provider !== 'string') throw invalidArgument('provider must be a string');
+  if (message.isError !== undefined && typeof message.isError !== 'boolean') {
+    throw invalidArgument('isError must be true or false');
+  }
+  if (providerMetadata !== undefined && (!isObject(providerMetadata) || Array.isArray(providerMetadata))) {
+    throw invalidArgument('providerMetadata must be an object');
+  }
 }
 
 function checkToolCalls(toolCalls) {
@@ -55,6 +63,16 @@ function numberOption(value, name, fallback, minimum) {
   return number;
 }
 
+const MEDIA_RULES = ['openai', 'anthropic', 'gemini'];
+
+/** What a kind of media costs: a figure, the name of the provider whose rules apply, or nothing. */
+function mediaTokens(value, name) {
+  if (value == null || MEDIA_RULES.includes(value)) return value ?? undefined;
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
+  const rules = MEDIA_RULES.map((rule) => `'${rule}'`).join(', ');
+  throw invalidOption(RangeError, `${name} must be a number >= 0 or one of ${rules}`);
+}
+
 /** The checked figures of `createMemory`, in the shape that the addon takes. */
 function checkMemoryOptions(options) {
   const { budget, recall, archive, compaction } = options;
@@ -73,6 +91,9 @@ function checkMemoryOptions(options) {
   if (onError !== 'throw' && onError !== 'defer') {
     throw invalidOption(TypeError, "compaction.onError must be 'throw' or 'defer'");
   }
+  if (options.onError != null && typeof options.onError !== 'function') {
+    throw invalidOption(TypeError, 'onError must be a function');
+  }
   return {
     maxTokens,
     targetTokens,
@@ -80,13 +101,16 @@ function checkMemoryOptions(options) {
     alignToUser: Boolean(options.alignToUser ?? true),
     summaryMaxTokens,
     perMessageOverhead,
+    imageTokens: mediaTokens(budget?.imageTokens, 'budget.imageTokens'),
+    fileTokens: mediaTokens(budget?.fileTokens, 'budget.fileTokens'),
+    audioTokens: mediaTokens(budget?.audioTokens, 'budget.audioTokens'),
     recallTopK,
     recallMinScore: Number(recall?.minScore ?? 0.25),
     recallMaxTokens,
     archiveMax,
     deferFailedFolds: onError === 'defer',
-    // Without a summarizer of the app, its own token count still has to be asked, which only JavaScript can do.
     acceptEmptySummary: options.summarize == null,
+    // Without a summarizer of the app, its own token count still has to be asked, which only JavaScript can do.
     hasSummarize: options.summarize != null || options.countTokens != null,
     hasExtractFacts: options.extractFacts != null,
     hasEmbed: options.embed != null,

@@ -6,13 +6,10 @@ const { ROLES, isObject } = require('./checks.js');
 const { invalidArgument, wrongResult } = require('./errors.js');
 
 /** What pure functions and renderers read of a message. `meta` can be large and is not among it. */
-const readMembers = ({ role, content, name, toolCalls, toolCallId }) => ({
-  role,
-  content,
-  name,
-  toolCalls,
-  toolCallId,
-});
+const readMembers = (message) => {
+  const { role, content, name, toolCalls, toolCallId, parts, provider, isError, providerMetadata } = message;
+  return { role, content, name, toolCalls, toolCallId, parts, provider, isError, providerMetadata };
+};
 
 /** The JSON of a list of messages, as far as pure functions and renderers read them. */
 const messagesJson = (messages) => JSON.stringify(Array.from(messages, readMembers));
@@ -35,12 +32,16 @@ function packMessages(messages, tokensOf) {
 }
 
 /** The JSON of the rarer members, or nothing when there are none. */
-function membersJson({ at, name, toolCalls, toolCallId, meta }) {
-  const none =
-    at == null && name === undefined && toolCalls === undefined && toolCallId === undefined && meta === undefined;
-  if (none) return '';
+function membersJson(message) {
+  const { name, toolCalls, toolCallId, meta, parts, provider, isError, providerMetadata } = message;
+  const at = message.at ?? undefined;
+  // Most messages have none of them; asking one by one is the fastest way to see that.
+  const isPlain = at === undefined && name === undefined && toolCalls === undefined && toolCallId === undefined;
+  if (isPlain && meta === undefined && parts === undefined && provider === undefined && !isError) {
+    if (providerMetadata === undefined) return '';
+  }
   try {
-    return JSON.stringify({ at: at ?? undefined, name, toolCalls, toolCallId, meta });
+    return JSON.stringify({ at, name, toolCalls, toolCallId, meta, parts, provider, isError: isError || undefined, providerMetadata });
   } catch (cause) {
     throw Object.assign(invalidArgument(`a message cannot be stored as JSON: ${cause.message}`), { cause });
   }
@@ -94,6 +95,10 @@ function vectorRows(result, count) {
     return result;
   }
   if (isObject(result) && (Array.isArray(result.data) || isTypedVector(result.data))) {
+    const [first] = result.data;
+    if (isObject(first)) {
+      throw wrongResult('embed', 'vectors, not the answer of a service: give response.data.map((item) => item.embedding)');
+    }
     return splitRows(result.data, result.dimensions, count);
   }
   throw wrongResult('embed', 'a list of vectors, one flat typed array, or { data, dimensions }');
@@ -102,7 +107,8 @@ function vectorRows(result, count) {
 function splitRows(data, width, count) {
   if (data.length === 0) return [];
   if (!Number.isInteger(width) || width < 1 || data.length % width !== 0) {
-    throw wrongResult('embed', `rows of one length: ${data.length} numbers do not divide into ${count} texts`);
+    const rows = Number.isInteger(width) ? `rows of ${width}` : `${count} rows of one length`;
+    throw wrongResult('embed', `a whole number of rows: ${data.length} numbers are not ${rows}`);
   }
   const rows = [];
   for (let start = 0; start < data.length; start += width) rows.push(data.slice(start, start + width));

@@ -5,7 +5,7 @@
 const binding = require('../binding.js');
 const { isObject } = require('./checks.js');
 const { checkTokenCount, messagesJson, readMembers } = require('./convert.js');
-const { fromFailure, invalidArgument } = require('./errors.js');
+const { fromFailure, invalidArgument, invalidOption } = require('./errors.js');
 
 /** The answer of the addon, or the error that it reports. */
 function take(answer) {
@@ -16,6 +16,16 @@ function take(answer) {
 function checkText(text, name) {
   if (typeof text !== 'string') throw invalidArgument(`${name} must be a string`);
   return text;
+}
+
+function checkObject(value, name) {
+  if (!isObject(value)) throw invalidArgument(`${name} must be an object`);
+  return value;
+}
+
+function checkList(list, name) {
+  if (typeof list?.[Symbol.iterator] !== 'function' || typeof list === 'string') throw invalidArgument(`${name} must be a list`);
+  return Array.from(list, (item) => checkObject(item, `every one of ${name}`));
 }
 
 const estimateTokens = (text) => binding.estimateTokens(checkText(text, 'text'));
@@ -35,21 +45,26 @@ function doubles(vector) {
 const cosine = (a, b) => binding.cosine(doubles(a), doubles(b));
 
 function messageText(message) {
+  checkObject(message, 'message');
   if (!(message.toolCalls?.length > 0)) return message.content;
   return take(binding.messageText(JSON.stringify(readMembers(message))));
 }
 
-const transcript = (messages) => take(binding.transcript(messagesJson(messages)));
+const transcript = (messages) => take(binding.transcript(messagesJson(checkList(messages, 'messages'))));
 
-const argumentsText = (call) =>
-  typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments);
+function argumentsText(call) {
+  const { arguments: given } = checkObject(call, 'call');
+  return typeof given === 'string' ? given : JSON.stringify(given);
+}
 
 function parseArguments(call) {
+  checkObject(call, 'call');
   if (typeof call.arguments !== 'string') return call.arguments;
   return JSON.parse(binding.parseArguments(call.arguments));
 }
 
 function toolGroupAt(messages, index) {
+  if (!Array.isArray(messages)) throw invalidArgument('messages must be a list');
   if (!Number.isInteger(index) || index < 0 || index >= messages.length) return null;
   const group = binding.toolGroupAt(messagesJson(messages), index);
   if (group?.code !== undefined) throw fromFailure(group);
@@ -57,10 +72,11 @@ function toolGroupAt(messages, index) {
 }
 
 /** The JSON of what a prompt or a summary is made from. */
-function promptJson({ previousSummary, messages, facts, maxTokens }) {
+function promptJson(input) {
+  const { previousSummary, messages, facts, maxTokens } = checkObject(input, 'input');
   return JSON.stringify({
     previousSummary: previousSummary ?? '',
-    messages: Array.from(messages, readMembers),
+    messages: checkList(messages, 'input.messages').map(readMembers),
     facts: facts ?? [],
     maxTokens,
   });
@@ -68,7 +84,7 @@ function promptJson({ previousSummary, messages, facts, maxTokens }) {
 
 const summaryPrompt = (input) => take(binding.summaryPrompt(promptJson(input)));
 
-const factsPrompt = ({ messages, facts }) => take(binding.factsPrompt(promptJson({ messages, facts })));
+const factsPrompt = (input) => take(binding.factsPrompt(promptJson(input)));
 
 function extractiveSummary(input, countTokens) {
   if (countTokens == null) return take(binding.extractiveSummary(promptJson(input)));
@@ -108,14 +124,18 @@ const HEADINGS = {
   recalled: '## Relevant earlier messages',
 };
 
-function renderMemory({ summary, facts, recalled }, options) {
+/** The messages in a list of recalled ones. */
+const recalledMessages = (recalled) => checkList(recalled, 'recalled').map(({ message }) => checkObject(message, 'every message of recalled'));
+
+function renderMemory(parts, options) {
+  const { summary, facts, recalled } = checkObject(parts, 'parts');
   const headings = { ...HEADINGS, ...options?.headings };
   return take(
     binding.renderMemory(
       JSON.stringify({
         summary: summary ?? '',
         facts: facts ?? [],
-        recalled: Array.from(recalled ?? [], ({ message }) => readMembers(message)),
+        recalled: recalledMessages(recalled ?? []).map(readMembers),
         headings: {
           summary: String(headings.summary),
           facts: String(headings.facts),
@@ -128,22 +148,58 @@ function renderMemory({ summary, facts, recalled }, options) {
 
 const renderFacts = (facts) => take(binding.renderFacts(JSON.stringify(facts) ?? 'null'));
 
-const renderRecalled = (recalled) =>
-  take(binding.renderRecalled(messagesJson(Array.from(recalled, ({ message }) => message))));
+const renderRecalled = (recalled) => take(binding.renderRecalled(messagesJson(recalledMessages(recalled))));
+
+/** The values that an option can have, the default first. */
+const RECALL_PLACES = ['system', 'last'];
+const OPEN_CALLS = ['answer', 'omit'];
+
+function choice(value, name, choices) {
+  const chosen = value ?? choices[0];
+  if (!choices.includes(chosen)) {
+    throw invalidOption(TypeError, `${name} must be ${choices.map((it) => `'${it}'`).join(' or ')}`);
+  }
+  return chosen;
+}
 
 /** The JSON of what a request is rendered from. */
 function requestJson(context, options) {
-  if (!isObject(context) || !Array.isArray(context.recent)) throw invalidArgument('context must be one of session.context()');
+  if (!isObject(context) || !Array.isArray(context.recent)) {
+    const hint = typeof context?.then === 'function' ? ' (a promise was given: is an await missing?)' : '';
+    throw invalidArgument(`context must be one of session.context()${hint}`);
+  }
+  if (options?.systemPrompt != null && typeof options.systemPrompt !== 'string') {
+    throw invalidOption(TypeError, 'systemPrompt must be a string');
+  }
+  if (options?.provider != null && typeof options.provider !== 'string') {
+    throw invalidOption(TypeError, 'provider must be a string');
+  }
+  const recallLast = choice(options?.recall, 'recall', RECALL_PLACES) === 'last';
+  const omitOpenCalls = choice(options?.openCalls, 'openCalls', OPEN_CALLS) === 'omit';
+  const cacheControl = Boolean(options?.cacheControl);
+  const recent = Array.from(context.recent, readMembers);
+  const { systemPrompt, provider } = options ?? {};
+  const common = { systemPrompt: systemPrompt ?? undefined, recent, omitOpenCalls, provider: provider ?? undefined };
+  if (!recallLast && !cacheControl) return JSON.stringify({ ...common, system: context.system });
+  // Recall changes with every turn: where it has to stand apart, the block is made again without it.
   return JSON.stringify({
-    systemPrompt: options?.systemPrompt ?? undefined,
-    system: context.system,
-    recent: Array.from(context.recent, readMembers),
+    ...common,
+    summary: context.summary ?? '',
+    facts: context.facts ?? [],
+    recalled: recalledMessages(context.recalled ?? []).map(readMembers),
+    recallLast,
+    cacheControl,
   });
 }
 
-const toOpenAI = (context, options) => JSON.parse(take(binding.toOpenAI(requestJson(context, options))));
+const render = (format, context, options) =>
+  JSON.parse(take(binding.renderRequest(format, requestJson(context, options))));
 
-const toAnthropic = (context, options) => JSON.parse(take(binding.toAnthropic(requestJson(context, options))));
+const toOpenAI = (context, options) => render('openai', context, options);
+const toOpenAIResponses = (context, options) => render('openai-responses', context, options);
+const toAnthropic = (context, options) => render('anthropic', context, options);
+const toAISDK = (context, options) => render('ai-sdk', context, options);
+const toGemini = (context, options) => render('gemini', context, options);
 
 module.exports = {
   argumentsText,
@@ -160,8 +216,11 @@ module.exports = {
   renderMemory,
   renderRecalled,
   summaryPrompt,
+  toAISDK,
   toAnthropic,
+  toGemini,
   toOpenAI,
+  toOpenAIResponses,
   toolGroupAt,
   transcript,
 };

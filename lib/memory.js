@@ -7,17 +7,25 @@ const {
   assertSessionState,
   checkContextOptions,
   checkMemoryOptions,
-  checkMessage,
   checkSessionId,
 } = require('./checks.js');
 const { checkTokenCount, factInputs, packMessages, stateJson } = require('./convert.js');
-const { fromFailure, invalidArgument, keepThrown } = require('./errors.js');
+const { fromFailure, invalidArgument, invalidOption, keepThrown } = require('./errors.js');
 const { extractiveSummary, messageText } = require('./functions.js');
-const { attachVectors, bridge, checkTime, currentCallers, promiseOf } = require('./operations.js');
+const { attachVectors, bridge, checkTime, currentCallers, nothing, promiseOf, value } = require('./operations.js');
+const { readMessages } = require('./providers/index.js');
 const { MemoryStore, nativeCore } = require('./stores.js');
 
-const value = (envelope) => envelope.value;
-const nothing = () => undefined;
+/**
+ * A function of the app, or one that says what is given instead of it. An app may configure what it never uses, so this
+ * is said when it is called.
+ */
+function callable(given, name) {
+  if (given == null || typeof given === 'function') return given ?? undefined;
+  return () => {
+    throw invalidOption(TypeError, `${name} must be a function`);
+  };
+}
 
 /** What all sessions of one memory share: its options, its store, and the core that works for it. */
 class MemoryInternals {
@@ -30,11 +38,10 @@ class MemoryInternals {
 
   constructor(options) {
     this.#figures = checkMemoryOptions(options);
-    this.#countTokens = options.countTokens ?? undefined;
+    this.#countTokens = callable(options.countTokens, 'countTokens');
     this.#onError = options.onError ?? undefined;
-    const summarize = options.summarize ?? ((input) => extractiveSummary(input, this.#countTokens));
-    const { extractFacts, embed, retrieve, onArchive } = options;
-    const clock = options.clock ?? undefined;
+    const [summarize = (input) => extractiveSummary(input, this.#countTokens), extractFacts, embed, retrieve, onArchive, clock] =
+      ['summarize', 'extractFacts', 'embed', 'retrieve', 'onArchive', 'clock'].map((name) => callable(options[name], name));
     const store = options.store ?? new MemoryStore();
     /** The functions that operations call. */
     this.app = { summarize, extractFacts, embed, retrieve, onArchive, clock, store };
@@ -134,8 +141,7 @@ class Session {
 
   add(messages) {
     const list = Array.isArray(messages) ? messages : [messages];
-    for (let idx = 0; idx < list.length; idx += 1) checkMessage(list[idx]);
-    return this.#internals.add(this.id, list);
+    return this.#internals.add(this.id, readMessages(list));
   }
 
   compact(options) {

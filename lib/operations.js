@@ -9,7 +9,7 @@ const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks');
 
 const { Bridge } = require('../binding.js');
 const { factInputs, packVectors, stateJson } = require('./convert.js');
-const { fromFailure, keepThrown, wrongResult } = require('./errors.js');
+const { fromFailure, invalidOption, keepThrown, wrongResult } = require('./errors.js');
 
 /** Operations under way, by number. Each holds what it needs, so that a forgotten memory is not kept by this module. */
 const operations = new Map();
@@ -18,6 +18,10 @@ const operations = new Map();
 const calls = new AsyncLocalStorage();
 
 const bridge = new Bridge(dispatch);
+
+/** What is left of an answer when an operation gives its value, and when it gives nothing. */
+const value = (envelope) => envelope.value;
+const nothing = () => undefined;
 
 /**
  * The operations that wait for the running code, as the addon takes them.
@@ -40,7 +44,7 @@ function currentCallers() {
 function promiseOf(started, app, finish) {
   if (typeof started !== 'number') {
     try {
-      return Promise.resolve(finish(open(started)));
+      return Promise.resolve(finish(readPayload(started)));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -55,7 +59,7 @@ function promiseOf(started, app, finish) {
 /**
  * What the addon tells: the parsed JSON, with `vectors` when some cross beside it. Throws the failure that it tells.
  */
-function open(payload) {
+function readPayload(payload) {
   if (typeof payload === 'string') return JSON.parse(payload);
   if (payload.json === undefined) throw fromFailure(payload);
   const { json, widths, numbers } = payload;
@@ -95,7 +99,7 @@ function dispatch(number, call, option, payload) {
 
 function complete({ finish, hits, reject, resolve }, payload) {
   try {
-    resolve(finish(open(payload), hits));
+    resolve(finish(readPayload(payload), hits));
   } catch (error) {
     reject(error);
   }
@@ -117,7 +121,7 @@ function serve(operation, call, option, payload, current) {
     }
   };
   try {
-    const input = payload === '' ? undefined : open(payload);
+    const input = payload === '' ? undefined : readPayload(payload);
     const result = run(operation.app, input, call);
     if (typeof result?.then === 'function') {
       Promise.resolve(result).then((value) => settled(value, input), failed);
@@ -183,6 +187,10 @@ const CALLS = {
           throw wrongResult('retrieve', 'a list of { message, score }');
         }
         const { id, tokens, role, content, name, toolCalls } = message;
+        // Without them a message can be put neither into the budget nor into its place.
+        if (!Number.isFinite(id) || !Number.isFinite(tokens)) {
+          throw wrongResult('retrieve', 'messages of the archive, each with the id and the tokens that it has there');
+        }
         return { id, tokens, message: { role, content, name, toolCalls } };
       });
       bridge.settleJson(call, JSON.stringify(hits));
@@ -200,18 +208,24 @@ const CALLS = {
     settle: (call, result) => bridge.settleNumber(call, checkTime(result)),
   },
   'store.load': {
-    run: (app, id) => app.store.load(id),
+    run: (app, id) => storeMethod(app, 'load')(id),
     settle: (call, state) => (state == null ? bridge.settleNothing(call) : bridge.settleJson(call, stateJson(state))),
   },
   'store.save': {
-    run: (app, state) => app.store.save(state),
+    run: (app, state) => storeMethod(app, 'save')(state),
     settle: (call) => bridge.settleNothing(call),
   },
   'store.delete': {
-    run: (app, id) => app.store.delete(id),
+    run: (app, id) => storeMethod(app, 'delete')(id),
     settle: (call) => bridge.settleNothing(call),
   },
 };
+
+/** A method of the app's store, to be called. */
+function storeMethod({ store }, name) {
+  if (typeof store[name] !== 'function') throw invalidOption(TypeError, `store.${name} must be a function`);
+  return (argument) => store[name](argument);
+}
 
 /** Checks what the app's clock gave. */
 function checkTime(time) {
@@ -219,4 +233,4 @@ function checkTime(time) {
   return time;
 }
 
-module.exports = { attachVectors, bridge, checkTime, currentCallers, promiseOf };
+module.exports = { attachVectors, bridge, checkTime, currentCallers, nothing, promiseOf, value };

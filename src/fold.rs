@@ -1,5 +1,6 @@
 //! Where to cut: which messages leave the window. No I/O, no clock, no model.
 
+use crate::content;
 use crate::message::{Role, StoredMessage};
 use crate::tools::{Pairs, ToolGroup, waiting_call};
 
@@ -63,6 +64,17 @@ fn group_around(window: &[&StoredMessage], cut: usize) -> Option<ToolGroup> {
         }
         spans.push(open);
     }
+    // Reasoning and what it led to are one: alone it means nothing, and providers refuse it.
+    let thought = (0..cut).rev().take_while(|idx| content::is_reasoning_alone(messages[*idx])).last();
+    if let Some(start) = thought
+        && messages.get(cut).is_some_and(|message| message.role == Role::Assistant)
+    {
+        let around = spans.iter().filter(|span| span.start <= cut && start < span.end);
+        return Some(around.fold(ToolGroup { start, end: cut + 1 }, |group, span| ToolGroup {
+            start: group.start.min(span.start),
+            end: group.end.max(span.end),
+        }));
+    }
     spans.into_iter().find(|span| span.start < cut && cut < span.end)
 }
 
@@ -115,6 +127,18 @@ mod tests {
         check("u c1 c2 r1", 0.0, 0.0, 1);
         check("u c12 r1", 0.0, 0.0, 1);
         check("u c1 u", 0.0, 0.0, 3);
+    }
+
+    #[test]
+    fn reasoning_stays_with_what_it_led_to() {
+        let mut window = stored("u a c1 r1 u");
+        let thought = r#"{"role":"assistant","content":"","parts":[{"type":"reasoning","text":"hm"}]}"#;
+        window[1].message = serde_json::from_str(thought).unwrap();
+        let policy = |keep_recent| Policy { max_tokens: 0.0, target_tokens: 3.0, keep_recent, align_to_user: false };
+        assert_eq!(plan(policy(1.0), &window, false), 4);
+        assert_eq!(plan(policy(2.0), &window, false), 1);
+        window[1].message.role = Role::User;
+        assert_eq!(plan(policy(2.0), &window, false), 2);
     }
 
     #[test]

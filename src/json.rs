@@ -57,6 +57,16 @@ pub enum Loose<T> {
     Other(Json),
 }
 
+impl<T> Loose<T> {
+    /// The value, when it is of the usual type.
+    pub fn usual(self) -> Option<T> {
+        match self {
+            Self::Usual(value) => Some(value),
+            Self::Other(_) => None,
+        }
+    }
+}
+
 impl<T: Serialize> Serialize for Loose<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

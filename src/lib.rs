@@ -9,6 +9,7 @@
 //! [`recall`], [`render`]. [`store`] keeps sessions, [`model`] is the app's own functions, and [`session`] is the one
 //! flow that brings them together. The Node.js addon is a thin layer over it, behind the feature `node`.
 
+pub mod content;
 pub mod error;
 pub mod facts;
 pub mod fold;

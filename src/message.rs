@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::json::{Json, Loose, Members, Number, keep_member, member};
+use crate::json::{Json, Loose, Members, Number, keep_member, member, to_json};
 use crate::recall::Vector;
 use crate::text::{Text, TextSlice};
 
@@ -60,6 +60,19 @@ pub struct ToolCall {
     pub name: Text,
     /// What the tool is called with.
     pub arguments: Arguments,
+    /// What most calls do not have. Boxed, so that a plain call stays small.
+    pub origin: Option<Box<CallOrigin>>,
+}
+
+/// What a call keeps of the provider that it came from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallOrigin {
+    /// Whether the tool takes free text: the arguments are that text, and no JSON.
+    pub custom: bool,
+    /// The id of the item that made the call, where items have ids of their own.
+    pub item_id: Option<Text>,
+    /// Members that only this provider knows.
+    pub extra: Option<Json>,
 }
 
 /// The tool calls of a message: read, and beside it the app's own JSON with whatever else it holds.
@@ -82,8 +95,48 @@ pub struct Details {
     pub tool_call_id: Option<Text>,
     /// The app's own data.
     pub meta: Option<Json>,
+    /// Everything that the content held, when it was more than text; [`crate::content`] reads it.
+    pub parts: Option<Json>,
+    /// Which API the message came from, or another name that the app gave.
+    pub provider: Option<Text>,
+    /// On a tool message: whether the tool failed.
+    pub is_error: bool,
+    /// Members of the provider's own message that only this provider knows.
+    pub extra: Option<Json>,
     /// Members of stored state that this version does not know.
     pub other: Members,
+}
+
+impl Details {
+    /// Sets one of the members that a message has of its provider. Gives `value` back when it is none of them, or not
+    /// of their type: state that another program wrote may call something else so.
+    pub(crate) fn set_member(&mut self, name: &str, value: Json) -> Option<Json> {
+        match name {
+            "parts" => self.parts = Some(value),
+            "providerMetadata" => self.extra = Some(value),
+            "provider" => match serde_json::from_str(value.as_str()) {
+                Ok(provider) => self.provider = Some(provider),
+                Err(_) => return Some(value),
+            },
+            "isError" if value.as_str() == "true" => self.is_error = true,
+            _ => return Some(value),
+        }
+        None
+    }
+
+    /// The members that [`Details::set_member`] sets, in the order in which they print.
+    pub(crate) fn provider_members(&self) -> impl Iterator<Item = (&'static str, Cow<'_, Json>)> {
+        let provider = self.provider.as_ref().and_then(|provider| Json::new(to_json(provider)));
+        let is_error = self.is_error.then(|| Json::new("true".to_owned())).flatten();
+        [
+            self.parts.as_ref().map(|parts| ("parts", Cow::Borrowed(parts))),
+            provider.map(|provider| ("provider", Cow::Owned(provider))),
+            is_error.map(|is_error| ("isError", Cow::Owned(is_error))),
+            self.extra.as_ref().map(|extra| ("providerMetadata", Cow::Borrowed(extra))),
+        ]
+        .into_iter()
+        .flatten()
+    }
 }
 
 /// A message as the app gave it.
@@ -189,6 +242,13 @@ impl Message {
     }
 }
 
+impl ToolCall {
+    /// Whether the tool takes free text instead of a JSON object.
+    pub fn is_custom(&self) -> bool {
+        self.origin.as_ref().is_some_and(|origin| origin.custom)
+    }
+}
+
 impl Arguments {
     /// The arguments as text: the string itself, or the object's JSON.
     pub fn as_slice(&self) -> TextSlice<'_> {
@@ -226,16 +286,32 @@ impl<'de> Deserialize<'de> for Arguments {
 impl<'de> Deserialize<'de> for ToolCalls {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Call {
             id: Text,
             name: Text,
             arguments: Arguments,
+            custom: Option<Loose<bool>>,
+            item_id: Option<Loose<Text>>,
+            provider_metadata: Option<Json>,
         }
+
+        impl From<Call> for ToolCall {
+            fn from(call: Call) -> Self {
+                let origin = CallOrigin {
+                    custom: matches!(call.custom, Some(Loose::Usual(true))),
+                    item_id: call.item_id.and_then(Loose::usual),
+                    extra: call.provider_metadata,
+                };
+                let origin = (origin != CallOrigin::default()).then(|| Box::new(origin));
+                Self { id: call.id, name: call.name, arguments: call.arguments, origin }
+            }
+        }
+
         let json = Json::deserialize(deserializer)?;
         let calls: Option<Vec<Call>> = serde_json::from_str(json.as_str())
             .map_err(|error| de::Error::custom(format_args!("`toolCalls`: {error}")))?;
-        let calls = calls.into_iter().flatten();
-        Ok(Self { calls: calls.map(|Call { id, name, arguments }| ToolCall { id, name, arguments }).collect(), json })
+        Ok(Self { calls: calls.into_iter().flatten().map(ToolCall::from).collect(), json })
     }
 }
 
@@ -307,7 +383,11 @@ impl<'de> Deserialize<'de> for Fields {
                                 "toolCalls" => fields.details.tool_calls = Some(map.next_value()?),
                                 "toolCallId" => fields.details.tool_call_id = member(&mut map, "toolCallId")?,
                                 "meta" => fields.details.meta = Some(map.next_value()?),
-                                _ => keep_member(&mut fields.details.other, key, map.next_value()?)?,
+                                _ => {
+                                    if let Some(unknown) = fields.details.set_member(known, map.next_value()?) {
+                                        keep_member(&mut fields.details.other, key, unknown)?;
+                                    }
+                                }
                             }
                         }
                     }
@@ -365,7 +445,7 @@ fn serialize_details<M: SerializeMap>(map: &mut M, message: &Message) -> Result<
     if let Some(meta) = &details.meta {
         map.serialize_entry("meta", meta)?;
     }
-    Ok(())
+    details.provider_members().try_for_each(|(name, json)| map.serialize_entry(name, &*json))
 }
 
 fn serialize_other<M: SerializeMap>(map: &mut M, message: &Message) -> Result<(), M::Error> {
@@ -423,7 +503,6 @@ impl Serialize for ArchivedMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::to_json;
 
     #[test]
     fn stored_state_prints_as_it_was_read() {

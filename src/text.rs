@@ -226,7 +226,12 @@ impl<'a> TextSlice<'a> {
 
     /// The parts between line feeds.
     pub fn lines(self) -> impl DoubleEndedIterator<Item = TextSlice<'a>> {
-        self.0.split(|byte| *byte == b'\n').map(TextSlice)
+        self.split(b'\n')
+    }
+
+    /// The parts between `separator`, an ASCII byte.
+    pub fn split(self, separator: u8) -> impl DoubleEndedIterator<Item = TextSlice<'a>> {
+        self.0.split(move |byte| *byte == separator).map(TextSlice)
     }
 
     /// The part before and the part after the first `separator`, an ASCII byte.

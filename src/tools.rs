@@ -121,6 +121,7 @@ pub(crate) mod tests {
                 id: Text::from(id.to_string()),
                 name: "f".into(),
                 arguments: Arguments::Text("{}".into()),
+                origin: None,
             };
             let json = Json::new("[]".to_owned()).unwrap();
             details.tool_calls = Some(ToolCalls { calls: ids.chars().map(call).collect(), json });

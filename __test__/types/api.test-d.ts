@@ -23,6 +23,7 @@ import type {
   ErrorInfo,
   Fact,
   MemoryContext,
+  OpenAIContentPart,
   MemorylineError,
   MemorylineErrorCode,
   MemoryOptions,
@@ -249,7 +250,8 @@ new SqliteStore(':memory:', { busyTimeoutMs: '5s' });
 for (const message of toOpenAI({} as MemoryContext)) {
   if (message.role === 'tool') same<typeof message.tool_call_id, string>();
   if (message.role === 'user') same<typeof message.tool_calls, undefined>();
-  same<typeof message.content, string>();
+  if (message.role === 'user') same<typeof message.content, string | OpenAIContentPart[]>();
+  else same<typeof message.content, string>();
 }
 // @ts-expect-error An option that does not exist.
 toOpenAI({} as MemoryContext, { system: 'Be brief.' });

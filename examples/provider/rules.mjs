@@ -33,7 +33,7 @@ const OPENAI_PARTS = {
 
 const ANTHROPIC_BLOCKS = {
   user: ['text', 'image', 'document', 'search_result', 'tool_result'],
-  assistant: ['text', 'tool_use', 'thinking', 'redacted_thinking'],
+  assistant: ['text', 'tool_use', 'thinking', 'redacted_thinking', 'server_tool_use', 'web_search_tool_result'],
 };
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -155,19 +155,27 @@ function checkOpenAICalls(calls, where, report) {
   }
   calls.forEach((call, index) => {
     const at = `${where}.tool_calls.${index}`;
-    if (!isObject(call) || !isFilled(call.id) || call.type !== 'function' || !isObject(call.function)) {
+    if (isObject(call) && call.type === 'custom' && isObject(call.custom) && isFilled(call.id)) {
+      checkCustomCall(call.custom, at, report);
+    } else if (!isObject(call) || !isFilled(call.id) || call.type !== 'function' || !isObject(call.function)) {
       report('tool-calls-shape', `${at} must be { id, type: 'function', function: { name, arguments } }`);
       return;
-    }
-    if (typeof call.function.arguments !== 'string') report('tool-calls-shape', `${at}.function.arguments must be a string`);
-    if (!(typeof call.function.name === 'string' && OPENAI_NAME.test(call.function.name))) {
-      report('function-name-pattern', `${at}.function.name ${show(call.function.name)} does not match ${OPENAI_NAME.source}`);
+    } else {
+      if (typeof call.function.arguments !== 'string') report('tool-calls-shape', `${at}.function.arguments must be a string`);
+      if (!(typeof call.function.name === 'string' && OPENAI_NAME.test(call.function.name))) {
+        report('function-name-pattern', `${at}.function.name ${show(call.function.name)} does not match ${OPENAI_NAME.source}`);
+      }
     }
     // Only within the turn: gateways count from call_0 again in each reply, and the API pairs by turn.
     if (ids.has(call.id)) report('tool-call-id-duplicate', `${at}.id ${show(call.id)} is used twice in one turn`);
     ids.add(call.id);
   });
   return ids;
+}
+
+function checkCustomCall({ name, input }, at, report) {
+  if (typeof input !== 'string') report('tool-calls-shape', `${at}.custom.input must be a string`);
+  if (!OPENAI_NAME.test(name)) report('function-name-pattern', `${at}.custom.name ${show(name)} does not match ${OPENAI_NAME.source}`);
 }
 
 /**

@@ -16,7 +16,7 @@ use crate::recall::Vector;
 use crate::session::{Config, Context, Incoming, Outcome, Problem, Recalled};
 use crate::state::Slice;
 use crate::text::Text;
-use crate::tokens;
+use crate::tokens::{self, Cost, MediaCosts, Rules};
 
 impl From<CoreOptions> for Config {
     fn from(options: CoreOptions) -> Self {
@@ -29,6 +29,11 @@ impl From<CoreOptions> for Config {
             },
             summary_max_tokens: options.summary_max_tokens,
             per_message_overhead: options.per_message_overhead,
+            media_costs: MediaCosts {
+                image: cost(options.image_tokens),
+                file: cost(options.file_tokens),
+                audio: cost(options.audio_tokens),
+            },
             recall_top_k: options.recall_top_k,
             recall_min_score: options.recall_min_score,
             recall_max_tokens: options.recall_max_tokens,
@@ -44,6 +49,15 @@ impl From<CoreOptions> for Config {
                 on_archive: options.has_on_archive,
             },
         }
+    }
+}
+
+/// What a kind of media costs: a figure, or the name of the provider whose rules apply.
+fn cost(option: Option<Either<f64, String>>) -> Cost {
+    match option {
+        None => Cost::OfMessage,
+        Some(Either::A(tokens)) => Cost::Fixed(tokens),
+        Some(Either::B(name)) => Rules::from_name(&name).map_or(Cost::OfMessage, Cost::By),
     }
 }
 
@@ -217,7 +231,7 @@ pub(super) fn compact_envelope(outcome: &Outcome) -> Reply {
 
 /// The envelope of what `context` gives.
 pub(super) fn context_envelope(context: &Context) -> Reply {
-    let Context { session, recalled, system, facts, problem } = context;
+    let Context { session, recalled, recalled_tokens, system, facts, problem } = context;
     let retrieved = recalled.iter().map(|it| match it {
         Recalled::Retrieved(retrieved) => Some(retrieved.index),
         Recalled::Archived(..) => None,
@@ -236,7 +250,7 @@ pub(super) fn context_envelope(context: &Context) -> Reply {
         tokens: TokensJson {
             summary: Number(count(&session.summary)),
             facts: Number(count(facts)),
-            recalled: Number(recalled.iter().fold(0.0, |sum, it| sum + it.tokens())),
+            recalled: Number(*recalled_tokens),
             recent: Number(recent),
             total: Number(count(system) + recent),
         },

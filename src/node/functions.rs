@@ -1,5 +1,7 @@
 //! The pure functions of the main door.
 
+use std::borrow::Cow;
+
 use napi::bindgen_prelude::{Either, Float64Array, Utf16String};
 use napi_derive::napi;
 use serde::Deserialize;
@@ -14,9 +16,9 @@ use crate::facts::{self, Fact};
 use crate::json::{reason, to_json};
 use crate::message::{Arguments, Message};
 use crate::recall;
-use crate::render::{self, Headings, MemoryBlock};
+use crate::render::{self, FORMATS, Format, Headings, MemoryBlock, OpenCalls, Request};
 use crate::summary;
-use crate::text::{Text, one_line};
+use crate::text::{Text, TextSlice, one_line};
 use crate::tokens;
 use crate::tools;
 
@@ -195,27 +197,57 @@ pub fn render_recalled(messages: String) -> TextAnswer {
 #[serde(rename_all = "camelCase")]
 struct RequestInput {
     system_prompt: Option<Text>,
-    system: Text,
+    /// The memory block as it is, or what it is made of when recall has a place of its own.
+    system: Option<Text>,
+    #[serde(default)]
+    summary: Text,
+    #[serde(default)]
+    facts: Vec<Fact>,
+    #[serde(default)]
+    recalled: Vec<Message>,
     recent: Vec<Message>,
+    #[serde(default)]
+    recall_last: bool,
+    #[serde(default)]
+    omit_open_calls: bool,
+    #[serde(default)]
+    cache_control: bool,
+    provider: Option<String>,
 }
 
-/// `toOpenAI`, as JSON.
-#[napi(js_name = "toOpenAI", catch_unwind)]
-pub fn to_openai(input: String) -> Answered {
-    answered(read::<RequestInput>(&input, "the context").map(|input| {
-        let window: Vec<&Message> = input.recent.iter().collect();
-        let prompt = input.system_prompt.as_ref().map(Text::as_slice);
-        to_json(&render::to_openai(prompt, input.system.as_slice(), &window))
-    }))
+impl RequestInput {
+    fn render(&self, format: &Format) -> String {
+        let window: Vec<&Message> = self.recent.iter().collect();
+        let headings = Headings::default();
+        let block =
+            |summary, facts, recalled| render::render_memory(&MemoryBlock { summary, facts, recalled }, &headings);
+        let (system, recalled) = if let Some(system) = &self.system {
+            (Cow::Borrowed(system), Text::new())
+        } else {
+            let recalled: Vec<&Message> = self.recalled.iter().collect();
+            let recalled = block(TextSlice::from(""), &[], &recalled);
+            (Cow::Owned(block(self.summary.as_slice(), &self.facts, &[])), recalled)
+        };
+        let prompt = self.system_prompt.as_ref().map(Text::as_slice);
+        let request = Request {
+            recalled,
+            recall_last: self.recall_last,
+            open_calls: if self.omit_open_calls { OpenCalls::Omit } else { OpenCalls::Answer },
+            cache_control: self.cache_control,
+            maker: self.provider.clone(),
+            ..Request::new(prompt, system.as_slice(), &window)
+        };
+        render::well_formed((format.render)(&request))
+    }
 }
 
-/// `toAnthropic`, as JSON.
+/// A request for the API of the given name, as JSON.
 #[napi(catch_unwind)]
-pub fn to_anthropic(input: String) -> Answered {
-    answered(read::<RequestInput>(&input, "the context").map(|input| {
-        let window: Vec<&Message> = input.recent.iter().collect();
-        let prompt = input.system_prompt.as_ref().map(Text::as_slice);
-        to_json(&render::to_anthropic(prompt, input.system.as_slice(), &window))
+pub fn render_request(format: String, input: String) -> Answered {
+    answered(read::<RequestInput>(&input, "the context").and_then(|input| {
+        let format = FORMATS.iter().find(|it| it.name == format);
+        let format = format.ok_or_else(|| Error::new(ErrorKind::Internal, "there is no such format"))?;
+        Ok(input.render(format))
     }))
 }
 

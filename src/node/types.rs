@@ -5,7 +5,6 @@ use napi_derive::napi;
 
 /// The checked options of a memory. Figures are the documented options of the same names.
 #[napi(object)]
-#[derive(Debug)]
 pub struct CoreOptions {
     pub max_tokens: f64,
     pub target_tokens: f64,
@@ -13,6 +12,9 @@ pub struct CoreOptions {
     pub align_to_user: bool,
     pub summary_max_tokens: f64,
     pub per_message_overhead: f64,
+    pub image_tokens: Option<Either<f64, String>>,
+    pub file_tokens: Option<Either<f64, String>>,
+    pub audio_tokens: Option<Either<f64, String>>,
     pub recall_top_k: f64,
     pub recall_min_score: f64,
     pub recall_max_tokens: f64,

@@ -76,10 +76,15 @@ pub fn fit<T>(hits: Vec<T>, max_tokens: f64, tokens: impl Fn(&T) -> f64, id: imp
 }
 
 /// [`fit`] for hits of an archive.
-pub fn fit_archived(archive: &Archive, hits: Vec<Hit>, max_tokens: f64) -> Vec<(&ArchivedMessage, f64)> {
+pub fn fit_archived(
+    archive: &Archive,
+    hits: Vec<Hit>,
+    max_tokens: f64,
+    tokens: impl Fn(&ArchivedMessage) -> f64,
+) -> Vec<(&ArchivedMessage, f64)> {
     let hits = hits.into_iter().map(|hit| (&archive.messages[hit.index], hit.score)).collect();
     #[expect(clippy::cast_precision_loss, reason = "ids are below 2^53")]
-    fit(hits, max_tokens, |(message, _)| message.stored.tokens, |(message, _)| message.stored.id as f64)
+    fit(hits, max_tokens, |(message, _)| tokens(message), |(message, _)| message.stored.id as f64)
 }
 
 /// The cosine of two vectors over the length of the shorter one; 0 when either has no length there.

@@ -1,264 +1,291 @@
 //! The window for Anthropic's Messages API.
 //!
-//! Its rules are the strictest: roles alternate and the person begins, all results of a turn are in the very next
-//! message and before its text, no text is blank, and ids of calls are unique in the whole request.
+//! Its rules are those of [`super::alternating`]; ids of calls are unique in the whole request.
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
-use super::arguments::{ArgumentsObject, arguments_object};
-use super::names::{safe_id, safe_tool_name, unique_ids};
-use super::turns::{AssistantTurn, Turn, quote_result, turns};
-use super::{paragraphs, push_paragraph, system_parts};
-use crate::message::{Message, Role};
-use crate::text::{Text, TextSlice};
+use super::alternating::{Exchange, Exchanges, Item, exchanges, result};
+use super::arguments::arguments_object;
+use super::blocks::{Block, Dialect, Place};
+use super::names::{safe_id, safe_tool_name};
+use super::tree::{Node, Object};
+use super::turns::Said;
+use super::{Format, Request, paragraphs, push_paragraph};
+use crate::content::{Media, MediaKind, Source};
+use crate::json::to_json;
+use crate::message::Role;
+use crate::text::Text;
 
 /// The longest name of a tool.
 const MAX_NAME: usize = 128;
 
-/// What the person says where the API wants a message of theirs and the window has none.
-pub const CONTINUING: &str = "(continuing the conversation)";
-
-/// The parts of a request that come from the session. They print as JSON in the documented key order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AnthropicRequest<'a> {
-    /// The system text, or an empty text.
-    pub system: Text,
-    /// The turns, oldest first.
-    pub messages: Vec<AnthropicMessage<'a>>,
-}
-
-/// One message of a request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AnthropicMessage<'a> {
-    /// The person or the assistant; no other role is used.
-    pub role: Role,
-    /// What is said.
-    pub content: AnthropicContent<'a>,
-}
-
-/// The content of a message: text alone is a string, anything with calls or results a list of blocks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum AnthropicContent<'a> {
-    /// Text alone.
-    Text(Cow<'a, Text>),
-    /// Blocks.
-    Blocks(Vec<AnthropicBlock<'a>>),
-}
-
-/// One block of a message.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum AnthropicBlock<'a> {
-    /// Text, never blank.
-    Text {
-        /// The text.
-        text: Cow<'a, Text>,
+const DIALECT: Dialect = Dialect {
+    name: "anthropic",
+    maker: "anthropic",
+    takes,
+    takes_reasoning: |reasoning, _| {
+        reasoning.encrypted.is_some() || (reasoning.signature.is_some() && reasoning.text.is_some())
     },
-    /// A call of a tool.
-    ToolUse {
-        /// The id, unique in the request.
-        id: Cow<'a, Text>,
-        /// The name of the tool.
-        name: Cow<'a, str>,
-        /// The arguments.
-        input: ArgumentsObject<'a>,
-    },
-    /// The result of a call.
-    ToolResult {
-        /// The id of the call.
-        tool_use_id: Cow<'a, Text>,
-        /// What the tool said.
-        content: Cow<'a, Text>,
-        /// Whether this only stands in for a result.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        is_error: bool,
-    },
+};
+
+/// Anthropic's Messages API.
+pub const FORMAT: Format = Format { name: DIALECT.name, render: |request| to_json(&to_anthropic(request)) };
+
+fn takes(media: &Media, place: Place) -> bool {
+    if place == Place::Assistant {
+        return false;
+    }
+    let essence = media.essence();
+    match (media.kind, &media.source) {
+        (MediaKind::Image | MediaKind::File, Source::Id(_)) => true,
+        // The media type behind an address is found out by whoever fetches it.
+        (MediaKind::Image, Source::Url(_)) if essence.is_none() => true,
+        (MediaKind::Image, Source::Url(_) | Source::Data(_)) => {
+            essence.is_some_and(|it| matches!(&*it, "image/jpeg" | "image/png" | "image/gif" | "image/webp"))
+        }
+        (MediaKind::File, Source::Data(_) | Source::Url(_)) if essence.as_deref() == Some("application/pdf") => true,
+        (MediaKind::File, _) => media.document_text().is_some_and(|text| !text.as_slice().is_blank()),
+        _ => false,
+    }
 }
 
-/// The system text, which is the prompt, the memory block and every system message of the window, and the turns.
+/// The parts of a request that come from the session: `{ system, messages }`.
 ///
-/// Messages that follow each other in one role are merged, and blank text is left out. When the assistant begins, or
-/// nothing but blank text was said, [`CONTINUING`] stands in front. A window without turns has no messages.
-pub fn to_anthropic<'a>(
-    system_prompt: Option<TextSlice<'_>>,
-    system_block: TextSlice<'_>,
-    window: &[&'a Message],
-) -> AnthropicRequest<'a> {
-    let instructions = window.iter().filter(|it| it.role == Role::System).map(|it| it.content.as_slice());
-    let system = paragraphs(system_parts(system_prompt, system_block).chain(instructions)).unwrap_or_default();
-
-    let turns = turns(window);
-    let calls = turns.iter().flat_map(|turn| match turn {
-        Turn::Assistant(turn) => turn.calls.as_slice(),
-        _ => &[],
+/// The system text is the prompt, the memory block and every system message of the window. Messages that follow each
+/// other in one role are merged, and blank text is left out. Text alone is a string, anything else a list of blocks.
+///
+/// With cache control the system text and every content is a list of blocks, and up to three of them are marked: the
+/// end of the system text, the end of what the next turn repeats, and the end of a run of tools that is under way.
+pub fn to_anthropic<'a>(request: &'a Request<'_>) -> Object<'a> {
+    let exchanges = exchanges(request, &DIALECT, safe_id);
+    let marks = if request.cache_control { cache_marks(request, &exchanges) } else { Vec::new() };
+    let last = exchanges.list.len().saturating_sub(1);
+    let messages = exchanges.list.into_iter().enumerate().map(|(idx, exchange)| {
+        let is_marked = |item: usize| marks.contains(&(idx, item));
+        message(exchange, request.cache_control, is_marked, idx == last)
     });
-    let mut ids = unique_ids(calls.map(|it| safe_id(&it.call.id))).into_iter();
-    let mut conversation = Conversation::default();
-    for turn in &turns {
-        match turn {
-            Turn::System(_) => {}
-            Turn::User(message) => conversation.push_user(Cow::Borrowed(&message.content)),
-            Turn::UnaddressedResult(message) | Turn::StrayResult(message) => {
-                conversation.push_user(Cow::Owned(quote_result(message)));
-            }
-            Turn::Assistant(turn) => conversation.push_assistant(turn, &mut ids),
-        }
-    }
-    let mut messages = conversation.finish();
-    if messages.is_empty() && !turns.iter().all(|turn| matches!(turn, Turn::System(_))) {
-        messages.push(continuing());
-    }
-    AnthropicRequest { system, messages }
+    Object::new().with("system", system(request)).with("messages", messages.collect::<Vec<_>>())
 }
 
-fn continuing<'a>() -> AnthropicMessage<'a> {
-    AnthropicMessage { role: Role::User, content: AnthropicContent::Text(Cow::Owned(Text::from(CONTINUING))) }
+fn system<'a>(request: &'a Request<'_>) -> Node<'a> {
+    let instructions = || request.instructions().map(Text::as_slice);
+    if !request.cache_control {
+        return paragraphs(request.system_parts().chain(instructions())).unwrap_or_default().into();
+    }
+    let stable =
+        paragraphs(request.stable_system_parts().chain(instructions())).filter(|text| !text.as_slice().is_blank());
+    let recalled = request.recalled_in_system().cloned();
+    let block = |text: Text| Object::of_type("text").with("text", text);
+    let stable = stable.map(|text| block(text).with("cache_control", cache_control()));
+    let blocks: Vec<_> = stable.into_iter().chain(recalled.map(block)).collect();
+    if blocks.is_empty() { Text::new().into() } else { blocks.into() }
 }
 
-/// The messages so far, and the results that the next message of the person begins with.
-#[derive(Default)]
-struct Conversation<'a> {
-    messages: Vec<AnthropicMessage<'a>>,
-    results: Vec<AnthropicBlock<'a>>,
+fn cache_control<'a>() -> Object<'a> {
+    Object::of_type("ephemeral")
 }
 
-impl<'a> Conversation<'a> {
-    fn push_user(&mut self, text: Cow<'a, Text>) {
-        self.push_results();
-        self.push_text(Role::User, text);
+/// Which items a cache reaches to.
+fn cache_marks(request: &Request<'_>, exchanges: &Exchanges<'_>) -> Vec<(usize, usize)> {
+    // What stands behind the system text is cached only as long as that stays the same.
+    if request.recalled_in_system().is_some() {
+        return Vec::new();
     }
+    let list = &exchanges.list;
+    let end = (list.len(), 0);
+    let newest = exchanges.newest.unwrap_or(end);
+    let spoke = |(exchange, item): (usize, usize)| {
+        list[exchange..].iter().enumerate().any(|(idx, it)| it.role == Role::Assistant && (idx > 0 || item == 0))
+    };
+    let mut marks = vec![last_before(list, newest)];
+    if newest != end && spoke(newest) {
+        marks.push(last_before(list, end));
+    }
+    marks.into_iter().flatten().collect()
+}
 
-    fn push_assistant(&mut self, turn: &AssistantTurn<'a>, ids: &mut impl Iterator<Item = Cow<'a, Text>>) {
-        let content = &turn.message.content;
-        // Only more calls may stand behind a call, so a text between the two makes the second a turn of its own.
-        if !turn.continues || !content.as_slice().is_blank() {
-            self.push_results();
-        }
-        if turn.calls.is_empty() {
-            self.push_text(Role::Assistant, Cow::Borrowed(content));
-        } else if !content.as_slice().is_blank() {
-            self.push_block(Role::Assistant, AnthropicBlock::Text { text: Cow::Borrowed(content) });
-        }
-        for (it, id) in turn.calls.iter().zip(ids) {
-            let name = safe_tool_name(it.call.name.as_slice(), MAX_NAME);
-            let input = arguments_object(&it.call.arguments);
-            self.push_block(Role::Assistant, AnthropicBlock::ToolUse { id: id.clone(), name, input });
-            let is_error = it.result.is_none();
-            self.results.push(AnthropicBlock::ToolResult { tool_use_id: id, content: it.content(), is_error });
-        }
-    }
+/// The last item before a place that can be marked. Reasoning cannot.
+fn last_before(list: &[Exchange<'_>], (exchange, item): (usize, usize)) -> Option<(usize, usize)> {
+    let items = |exchange: usize, count: usize| (0..count).map(move |item| (exchange, item));
+    let before = (0..exchange).flat_map(|idx| items(idx, list[idx].items.len())).chain(items(exchange, item));
+    let can_be_marked = |(exchange, item): &(usize, usize)| {
+        !matches!(list[*exchange].items[*item], Item::Block(_, Block::Reasoning(..) | Block::Custom(..)))
+    };
+    before.rev().find(can_be_marked)
+}
 
-    /// Answers the calls of the last message.
-    fn push_results(&mut self) {
-        for result in std::mem::take(&mut self.results) {
-            self.push_block(Role::User, result);
+fn message<'a>(
+    exchange: Exchange<'a>,
+    cache_control: bool,
+    is_marked: impl Fn(usize) -> bool,
+    is_last: bool,
+) -> Object<'a> {
+    let Exchange { role, mut items } = exchange;
+    // A request that ends with the assistant asks the model to go on from there, and not from white space.
+    if is_last
+        && role == Role::Assistant
+        && let Some(Item::Text { text, .. }) = items.last_mut()
+    {
+        let trimmed = text.as_slice().trim_end();
+        if trimmed != text.as_slice() {
+            *text = Cow::Owned(trimmed.to_text());
         }
     }
+    // The text beside calls is a block of its own.
+    let beside_calls = |said: &Option<Said<'_>>| said.is_some_and(|said| !said.message.live_calls().is_empty());
+    let is_plain = |item: &Item<'_>| matches!(item, Item::Text { part: None, said, .. } if !beside_calls(said));
+    let plain = if cache_control { 0 } else { items.iter().take_while(|item| is_plain(item)).count() };
+    let mut rest = items.into_iter().enumerate();
+    let joined = rest.by_ref().take(plain).filter_map(|(_, item)| match item {
+        Item::Text { text, .. } => Some(text),
+        _ => None,
+    });
+    let joined = joined.reduce(|mut joined, text| {
+        push_paragraph(joined.to_mut(), text.as_slice());
+        joined
+    });
+    let object = Object::new().with("role", role.as_str());
+    let mut blocks: Vec<Node<'a>> = rest.map(|(idx, item)| block(item, is_marked(idx))).collect();
+    match joined {
+        Some(text) if blocks.is_empty() => object.with("content", text),
+        Some(text) => {
+            blocks.insert(0, Object::of_type("text").with("text", text).into());
+            object.with("content", blocks)
+        }
+        None => object.with("content", blocks),
+    }
+}
 
-    fn push_text(&mut self, role: Role, text: Cow<'a, Text>) {
-        if text.as_slice().is_blank() {
-            return;
+fn block(item: Item<'_>, is_marked: bool) -> Node<'_> {
+    let (object, extra) = match item {
+        Item::Text { said, text, part } => {
+            let extra = said.and_then(|said| DIALECT.extra(said, part));
+            (Object::of_type("text").with("text", text), extra)
         }
-        match self.last_content(role) {
-            Some(AnthropicContent::Text(before)) => push_paragraph(before.to_mut(), text.as_slice()),
-            Some(AnthropicContent::Blocks(blocks)) => blocks.push(AnthropicBlock::Text { text }),
-            None => self.push_message(role, AnthropicContent::Text(text)),
+        Item::Call(said, call, id) => {
+            let name = safe_tool_name(call.call.name.as_slice(), MAX_NAME);
+            let object = Object::of_type("tool_use").with("id", id).with("name", name);
+            (object.with("input", arguments_object(&call.call.arguments)), DIALECT.call_extra(said, call.call))
         }
-    }
+        Item::Result(_, call, id) => {
+            let (blocks, is_error) = result(&DIALECT, &call);
+            let object = Object::of_type("tool_result").with("tool_use_id", id);
+            let object = object.with("content", result_content(call.result, blocks));
+            let object = if is_error { object.with("is_error", true) } else { object };
+            (object, call.result.and_then(|said| DIALECT.message_extra(said)))
+        }
+        Item::Block(said, Block::Media(media, part)) => (media_block(media), DIALECT.extra(said, Some(part))),
+        Item::Block(said, Block::Reasoning(reasoning, part)) => {
+            let object = match (&reasoning.encrypted, &reasoning.text) {
+                (Some(data), _) => Object::of_type("redacted_thinking").with("data", data),
+                (None, text) => Object::of_type("thinking").with_some("thinking", text.as_ref()),
+            };
+            let signature = reasoning.signature.as_ref().filter(|_| reasoning.encrypted.is_none());
+            (object.with_some("signature", signature), DIALECT.extra(said, Some(part)))
+        }
+        Item::Block(_, Block::Custom(json, _)) => return json.into(),
+        Item::Block(_, Block::Text { text, .. }) => (Object::of_type("text").with("text", text), None),
+        Item::Block(_, Block::Call(_)) => (Object::new(), None),
+    };
+    let object = if is_marked { object.with("cache_control", cache_control()) } else { object };
+    object.with_members(extra).into()
+}
 
-    fn push_block(&mut self, role: Role, block: AnthropicBlock<'a>) {
-        match self.last_content(role) {
-            Some(AnthropicContent::Blocks(blocks)) => blocks.push(block),
-            Some(content @ AnthropicContent::Text(_)) => {
-                if let AnthropicContent::Text(text) = std::mem::replace(content, AnthropicContent::Blocks(Vec::new())) {
-                    *content = AnthropicContent::Blocks(vec![AnthropicBlock::Text { text }, block]);
-                }
-            }
-            None => self.push_message(role, AnthropicContent::Blocks(vec![block])),
-        }
-    }
+fn result_content<'a>(said: Option<Said<'a>>, blocks: Vec<Block<'a>>) -> Node<'a> {
+    let Some(said) = said.filter(|said| !said.parts.is_empty()) else {
+        return super::alternating::joined_text(&blocks).into();
+    };
+    let blocks = blocks.into_iter().filter(|block| !block.is_blank());
+    let blocks = blocks.filter_map(|it| match it {
+        Block::Text { text, part, .. } => Some(block(Item::Text { said: Some(said), text, part }, false)),
+        Block::Media(..) | Block::Custom(..) => Some(block(Item::Block(said, it), false)),
+        Block::Reasoning(..) | Block::Call(_) => None,
+    });
+    let blocks: Vec<_> = blocks.collect();
+    if blocks.is_empty() { Text::new().into() } else { blocks.into() }
+}
 
-    /// The content of the last message, when it is in this role.
-    fn last_content(&mut self, role: Role) -> Option<&mut AnthropicContent<'a>> {
-        self.messages.last_mut().filter(|message| message.role == role).map(|message| &mut message.content)
-    }
-
-    fn push_message(&mut self, role: Role, content: AnthropicContent<'a>) {
-        if self.messages.is_empty() && role == Role::Assistant {
-            self.messages.push(continuing());
+fn media_block(media: &Media) -> Object<'_> {
+    let name = if media.kind == MediaKind::Image { "image" } else { "document" };
+    let of_type = |name: &'static str| Object::of_type(name);
+    let source = match &media.source {
+        Source::Url(url) => of_type("url").with("url", url),
+        Source::Id(id) => of_type("file").with("file_id", id),
+        Source::Data(data) if name == "image" || !media.is_text() => {
+            let media_type = media.essence().map_or(Node::from("application/pdf"), Node::from);
+            of_type("base64").with("media_type", media_type).with("data", data)
         }
-        self.messages.push(AnthropicMessage { role, content });
-    }
-
-    fn finish(mut self) -> Vec<AnthropicMessage<'a>> {
-        self.push_results();
-        // A request that ends with the assistant asks the model to go on from there, and not from white space.
-        if let Some(AnthropicContent::Text(text)) = self.last_content(Role::Assistant) {
-            let trimmed = text.as_slice().trim_end();
-            if trimmed != text.as_slice() {
-                *text = Cow::Owned(trimmed.to_text());
-            }
+        Source::Data(_) | Source::Text(_) => {
+            let text = media.document_text().unwrap_or_default();
+            of_type("text").with("media_type", "text/plain").with("data", text)
         }
-        self.messages
-    }
+    };
+    let title = media.name.as_ref().filter(|title| name == "document" && !title.as_slice().is_blank());
+    Object::of_type(name).with("source", source).with_some("title", title)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::to_json;
+    use crate::json::Json;
+    use crate::message::Message;
     use crate::render::tests::{any_window, check_anthropic, naive_anthropic, well_formed_window};
+    use crate::render::tree::member;
+    use crate::text::TextSlice;
     use proptest::prelude::*;
+    use serde_json::Value;
+
+    /// Renders and checks a window; gives the messages.
+    #[track_caller]
+    fn messages(window: &[Message]) -> Vec<Json> {
+        let window: Vec<_> = window.iter().collect();
+        let json = (FORMAT.render)(&Request::new(None, "".into(), &window));
+        check_anthropic(&window, &json);
+        let json: Json = serde_json::from_str(&json).unwrap();
+        serde_json::from_str(member(Some(&json), "messages").unwrap().as_str()).unwrap()
+    }
 
     #[track_caller]
     fn check(window: &str, expect: &[&str]) {
         let window: Vec<Message> = serde_json::from_str(window).unwrap();
-        let window: Vec<_> = window.iter().collect();
-        let request = to_anthropic(None, "".into(), &window);
-        check_anthropic(&window, &request);
-        assert_eq!(request.messages.iter().map(to_json).collect::<Vec<_>>(), expect);
+        assert_eq!(messages(&window).iter().map(Json::as_str).collect::<Vec<_>>(), expect);
     }
 
     /// A window in a few letters, as in the tests of `tools`; `c` words call with blank content.
     #[track_caller]
     fn check_script(script: &str, expect: &[&str]) {
-        let mut messages = crate::tools::tests::messages(script);
-        for message in &mut messages {
+        let mut window = crate::tools::tests::messages(script);
+        for message in &mut window {
             if !message.live_calls().is_empty() {
                 message.content = Text::new();
             }
         }
-        let window: Vec<_> = messages.iter().collect();
-        let request = to_anthropic(None, "".into(), &window);
-        check_anthropic(&window, &request);
-        assert_eq!(request.messages.iter().map(brief).collect::<Vec<_>>(), expect);
+        let brief = |message: &Json| brief(&serde_json::from_str(message.as_str()).unwrap());
+        assert_eq!(messages(&window).iter().map(brief).collect::<Vec<_>>(), expect);
     }
 
     /// A message as its role's first letter and its blocks: `u:=1 text` is a result for call 1 and a text.
-    fn brief(message: &AnthropicMessage<'_>) -> String {
-        let block = |block: &AnthropicBlock<'_>| match block {
-            AnthropicBlock::Text { text } => text.to_string(),
-            AnthropicBlock::ToolUse { id, .. } => format!("!{id}"),
-            AnthropicBlock::ToolResult { tool_use_id, is_error: false, .. } => format!("={tool_use_id}"),
-            AnthropicBlock::ToolResult { tool_use_id, is_error: true, .. } => format!("-{tool_use_id}"),
+    fn brief(message: &Value) -> String {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let block = |block: &Value| match block["type"].as_str().unwrap() {
+            "text" => text(&block["text"]),
+            "tool_use" => format!("!{}", text(&block["id"])),
+            "tool_result" if block["is_error"] == true => format!("-{}", text(&block["tool_use_id"])),
+            _ => format!("={}", text(&block["tool_use_id"])),
         };
-        let content = match &message.content {
-            AnthropicContent::Text(text) => text.to_string(),
-            AnthropicContent::Blocks(blocks) => blocks.iter().map(block).collect::<Vec<_>>().join(" "),
+        let content = match message["content"].as_array() {
+            None => text(&message["content"]),
+            Some(blocks) => blocks.iter().map(block).collect::<Vec<_>>().join(" "),
         };
-        format!("{}:{content}", &message.role.as_str()[..1])
+        format!("{}:{content}", &text(&message["role"])[..1])
     }
 
     #[track_caller]
     fn check_system(prompt: Option<&str>, block: &str, window: &str, expect: &str) {
         let messages: Vec<Message> = serde_json::from_str(window).unwrap();
         let window: Vec<_> = messages.iter().collect();
-        let request = to_anthropic(prompt.map(TextSlice::from), block.into(), &window);
-        assert_eq!(request.system, expect);
-        assert!(to_json(&request).starts_with(r#"{"system":""#));
+        let json = (FORMAT.render)(&Request::new(prompt.map(TextSlice::from), block.into(), &window));
+        assert!(json.starts_with(&format!(r#"{{"system":{},"#, to_json(&Text::from(expect)))), "{json}");
     }
 
     #[test]
@@ -391,20 +418,20 @@ mod tests {
         let calls = messages[1].details.as_mut().unwrap().tool_calls.as_mut().unwrap();
         calls.calls[0].arguments = crate::message::Arguments::Text(deep.clone().into());
         let window: Vec<_> = messages.iter().collect();
-        assert!(to_json(&to_anthropic(None, "".into(), &window)).contains(&format!(r#""input":{deep}}}"#)));
+        assert!((FORMAT.render)(&Request::new(None, "".into(), &window)).contains(&format!(r#""input":{deep}}}"#)));
     }
 
     proptest! {
         #[test]
         fn every_window_is_accepted(messages in any_window()) {
             let window: Vec<_> = messages.iter().collect();
-            check_anthropic(&window, &to_anthropic(None, "".into(), &window));
+            check_anthropic(&window, &(FORMAT.render)(&Request::new(None, "".into(), &window)));
         }
 
         #[test]
         fn a_well_formed_window_is_mapped_one_to_one(messages in well_formed_window()) {
             let window: Vec<_> = messages.iter().collect();
-            prop_assert_eq!(to_json(&to_anthropic(None, "".into(), &window)), naive_anthropic(&messages));
+            prop_assert_eq!((FORMAT.render)(&Request::new(None, "".into(), &window)), naive_anthropic(&messages));
         }
     }
 }

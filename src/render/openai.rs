@@ -2,107 +2,226 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
+use super::blocks::{Block, Dialect, Place, Step, quoted_text, steps};
 use super::names::{safe_name, safe_tool_name, unique_ids};
-use super::turns::{AssistantTurn, Turn, quote_result, turns};
-use super::{paragraphs, system_parts};
-use crate::json::Loose;
+use super::tree::{Node, Object, member};
+use super::turns::{AnsweredCall, NOT_RUN, Said};
+use super::{Format, Request, paragraphs};
+use crate::content::{Media, MediaKind, Part, PartKind, Source};
+use crate::json::{Loose, to_json};
 use crate::message::{Message, Role};
-use crate::text::{Text, TextSlice};
+use crate::text::Text;
 
 /// The longest name of a speaker or a function.
 const MAX_NAME: usize = 64;
 
-/// The `messages` of a request. They print as JSON in the documented key order.
-pub type OpenAiMessages<'a> = Vec<OpenAiMessage<'a>>;
+/// Where services that send thoughts as text put them.
+const REASONING_MEMBERS: [&str; 3] = ["reasoning_content", "reasoning", "reasoning_details"];
 
-/// One message of a request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OpenAiMessage<'a> {
-    /// Who speaks.
-    pub role: Role,
-    /// What is said, as it was stored, even when that is blank.
-    pub content: Cow<'a, Text>,
-    /// The speaker, in the characters that the API accepts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<Cow<'a, str>>,
-    /// The calls of an assistant message.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<OpenAiToolCall<'a>>,
-    /// The call that a tool message answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_call_id: Option<Cow<'a, Text>>,
+/// Members of an answer that no request takes.
+const ANSWER_ONLY: [&str; 3] = ["annotations", "audio", "function_call"];
+
+const DIALECT: Dialect = Dialect {
+    name: "openai",
+    maker: "openai",
+    takes,
+    takes_reasoning: |_, part| REASONING_MEMBERS.iter().any(|name| member(part.extra.as_ref(), name).is_some()),
+};
+
+/// OpenAI's Chat Completions API.
+pub const FORMAT: Format = Format { name: DIALECT.name, render: |request| to_json(&to_openai(request)) };
+
+fn takes(media: &Media, place: Place) -> bool {
+    if place != Place::User {
+        return false;
+    }
+    let essence = media.essence();
+    match (media.kind, &media.source) {
+        (MediaKind::Image, Source::Url(_)) | (MediaKind::File, Source::Id(_)) => true,
+        (MediaKind::Image, Source::Data(_)) => {
+            essence.is_none_or(|it| matches!(&*it, "image/jpeg" | "image/png" | "image/gif" | "image/webp"))
+        }
+        (MediaKind::Audio, Source::Data(_)) => audio_format(media).is_some(),
+        (MediaKind::File, Source::Data(_)) => essence.is_some_and(|it| it == "application/pdf"),
+        _ => false,
+    }
 }
 
-/// One call of a function.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OpenAiToolCall<'a> {
-    /// The id, different from those of the other calls in the message.
-    pub id: Cow<'a, Text>,
-    /// Always `function`.
-    pub r#type: &'static str,
-    /// What is called.
-    pub function: OpenAiFunction<'a>,
-}
-
-/// A function and what it is called with.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OpenAiFunction<'a> {
-    /// The name, in the characters that the API accepts.
-    pub name: Cow<'a, str>,
-    /// The arguments as text, as they were stored.
-    pub arguments: TextSlice<'a>,
+fn audio_format(media: &Media) -> Option<&'static str> {
+    match media.essence()?.as_ref() {
+        "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => Some("wav"),
+        "audio/mpeg" | "audio/mp3" | "audio/mpeg3" => Some("mp3"),
+        _ => None,
+    }
 }
 
 /// One system message of the prompt and the memory block, when either has text, and then the window.
 ///
 /// System messages of the window stay where they are. Ids stay as they are as well, since services make them carry
-/// meaning; only an id that comes twice in one message gets a number at its end.
-pub fn to_openai<'a>(
-    system_prompt: Option<TextSlice<'_>>,
-    system_block: TextSlice<'_>,
-    window: &[&'a Message],
-) -> OpenAiMessages<'a> {
-    let mut messages = Vec::with_capacity(window.len() + 1);
-    if let Some(system) = paragraphs(system_parts(system_prompt, system_block)) {
-        messages.push(unnamed(Role::System, Cow::Owned(system)));
+/// meaning; only an id that comes twice in one message gets a number at its end. Pictures that tools return stand in
+/// one message of the person behind all results of the turn: results are text here.
+pub fn to_openai<'a>(request: &'a Request<'_>) -> Vec<Object<'a>> {
+    let steps = steps(request, &DIALECT);
+    let mut messages = Vec::with_capacity(steps.len() + 1);
+    if let Some(system) = paragraphs(request.system_parts()) {
+        messages.push(message(Role::System, system));
     }
-    for turn in turns(window) {
-        match turn {
-            Turn::System(message) | Turn::User(message) | Turn::UnaddressedResult(message) => {
-                messages.push(plain(message));
+    for step in steps {
+        match step {
+            Step::System(said) | Step::UnaddressedResult(said) => messages.push(plain(said, &said.message.content)),
+            Step::User { said: Some(said), blocks } if said.message.role == Role::User => {
+                messages.push(plain(said, content(said, blocks)));
             }
-            Turn::StrayResult(message) => messages.push(unnamed(Role::User, Cow::Owned(quote_result(message)))),
-            Turn::Assistant(turn) => push_assistant(&mut messages, &turn),
+            Step::User { said: Some(said), blocks } => messages.push(message(Role::User, content(said, blocks))),
+            Step::User { said: None, blocks } => messages.push(message(Role::User, texts(&blocks))),
+            Step::Assistant { said, blocks, .. } => push_assistant(&mut messages, said, &blocks),
         }
     }
     messages
 }
 
-fn push_assistant<'a>(messages: &mut OpenAiMessages<'a>, turn: &AssistantTurn<'a>) {
-    let ids = unique_ids(turn.calls.iter().map(|it| Cow::Borrowed(&it.call.id)));
-    let tool_calls = turn.calls.iter().zip(&ids).map(|(it, id)| OpenAiToolCall {
-        id: id.clone(),
-        r#type: "function",
-        function: OpenAiFunction {
-            name: safe_tool_name(it.call.name.as_slice(), MAX_NAME),
-            arguments: it.call.arguments.as_slice(),
-        },
-    });
-    messages.push(OpenAiMessage { tool_calls: tool_calls.collect(), ..plain(turn.message) });
-    for (it, id) in turn.calls.iter().zip(ids) {
-        let result = it.result.map_or_else(|| unnamed(Role::Tool, it.content()), plain);
-        messages.push(OpenAiMessage { tool_call_id: Some(id), ..result });
+fn push_assistant<'a>(messages: &mut Vec<Object<'a>>, said: Said<'a>, blocks: &[Block<'a>]) {
+    let calls: Vec<AnsweredCall<'a>> = blocks.iter().filter_map(call_of).collect();
+    let ids = unique_ids(calls.iter().map(|it| Cow::Borrowed(&it.call.id)));
+    let (text, refusal) = assistant_text(blocks);
+    let mut object = plain(said, text).with_some("refusal", refusal);
+    for block in blocks {
+        if let Block::Reasoning(_, part) = block {
+            for name in REASONING_MEMBERS {
+                object = object.with_some(name, member(part.extra.as_ref(), name));
+            }
+        }
+    }
+    if !calls.is_empty() {
+        let tool_calls = calls.iter().zip(&ids).map(|(it, id)| tool_call(said, it, id.clone()));
+        object.set("tool_calls", tool_calls.collect::<Vec<_>>());
+    }
+    messages.push(object.with_members_but(DIALECT.message_extra(said), &ANSWER_ONLY));
+    let mut pictures = Vec::new();
+    for (it, id) in calls.iter().zip(ids) {
+        let result = match it.result {
+            Some(said) => {
+                pictures.extend(returned_media(said));
+                let object = plain(said, texts(&DIALECT.blocks(said, Place::ToolResult))).with("tool_call_id", id);
+                object.with_members(DIALECT.message_extra(said))
+            }
+            None => message(Role::Tool, Text::from(NOT_RUN)).with("tool_call_id", id),
+        };
+        messages.push(result);
+    }
+    if !pictures.is_empty() {
+        messages.push(message(Role::User, pictures));
     }
 }
 
-fn plain(message: &Message) -> OpenAiMessage<'_> {
-    OpenAiMessage { name: speaker(message), ..unnamed(message.role, Cow::Borrowed(&message.content)) }
+fn call_of<'a>(block: &Block<'a>) -> Option<AnsweredCall<'a>> {
+    match block {
+        Block::Call(call) => Some(*call),
+        _ => None,
+    }
 }
 
-fn unnamed(role: Role, content: Cow<'_, Text>) -> OpenAiMessage<'_> {
-    OpenAiMessage { role, content, name: None, tool_calls: Vec::new(), tool_call_id: None }
+fn tool_call<'a>(said: Said<'_>, call: &AnsweredCall<'a>, id: Cow<'a, Text>) -> Object<'a> {
+    let name = safe_tool_name(call.call.name.as_slice(), MAX_NAME);
+    let arguments = call.call.arguments.as_slice();
+    let object = Object::new().with("id", id);
+    let object = if call.call.is_custom() {
+        let custom = Object::new().with("name", name).with("input", arguments);
+        object.with("type", "custom").with("custom", custom)
+    } else {
+        let function = Object::new().with("name", name).with("arguments", arguments);
+        object.with("type", "function").with("function", function)
+    };
+    object.with_members(DIALECT.call_extra(said, call.call))
+}
+
+/// What a tool returned beside text, under a line that says which tool it was.
+fn returned_media<'a>(said: Said<'a>) -> Vec<Node<'a>> {
+    let media = |part: &'a Part| match &part.kind {
+        PartKind::Media(media) => match DIALECT.media(said, media, part, Place::User) {
+            Block::Media(media, _) => Some(media_part(media).into()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut media: Vec<Node<'a>> = said.parts.iter().filter_map(media).collect();
+    if !media.is_empty() {
+        media.insert(0, text_part(Cow::Owned(quoted_text(said, "returned:"))).into());
+    }
+    media
+}
+
+/// The message's own role, content and speaker.
+fn plain<'a>(said: Said<'a>, content: impl Into<Node<'a>>) -> Object<'a> {
+    message(said.message.role, content).with_some("name", speaker(said.message))
+}
+
+fn message<'a>(role: Role, content: impl Into<Node<'a>>) -> Object<'a> {
+    Object::new().with("role", role.as_str()).with("content", content)
+}
+
+/// The text of what the model said, and of what it refused. Blank text is kept where nothing else is said.
+fn assistant_text<'a>(blocks: &[Block<'a>]) -> (Cow<'a, Text>, Option<Cow<'a, Text>>) {
+    let of_kind = |wanted: bool| {
+        let texts = blocks.iter().filter_map(move |block| match block {
+            Block::Text { text, refusal, .. } if *refusal == wanted => Some(text.clone()),
+            _ => None,
+        });
+        texts.reduce(|mut joined, text| {
+            joined.to_mut().push('\n');
+            joined.to_mut().push_slice(text.as_slice());
+            joined
+        })
+    };
+    (of_kind(false).unwrap_or_default(), of_kind(true))
+}
+
+fn texts<'a>(blocks: &[Block<'a>]) -> Cow<'a, Text> {
+    super::alternating::joined_text(blocks)
+}
+
+/// Plain content as the string that it is, anything else as a list of parts.
+fn content<'a>(said: Said<'a>, blocks: Vec<Block<'a>>) -> Node<'a> {
+    if blocks.iter().all(|block| matches!(block, Block::Text { part: None, .. })) {
+        return texts(&blocks).into();
+    }
+    let blocks = blocks.into_iter().filter(|block| !block.is_blank());
+    let parts = blocks.filter_map(|block| match block {
+        Block::Text { text, part, .. } => Some(text_part(text).with_members(DIALECT.extra(said, part)).into()),
+        Block::Media(media, part) => Some(media_part(media).with_members(DIALECT.extra(said, Some(part))).into()),
+        Block::Custom(json, _) => Some(Node::from(json)),
+        Block::Reasoning(..) | Block::Call(_) => None,
+    });
+    let parts: Vec<Node<'a>> = parts.collect();
+    if parts.is_empty() { Node::from(&said.message.content) } else { parts.into() }
+}
+
+fn text_part(text: Cow<'_, Text>) -> Object<'_> {
+    Object::of_type("text").with("text", text)
+}
+
+fn media_part(media: &Media) -> Object<'_> {
+    match (media.kind, &media.source) {
+        (MediaKind::Audio, Source::Data(data)) => {
+            let audio = Object::new().with("data", data).with("format", audio_format(media).unwrap_or("wav"));
+            Object::of_type("input_audio").with("input_audio", audio)
+        }
+        (MediaKind::File, Source::Data(data)) => {
+            let name = media.name.clone().unwrap_or_else(|| Text::from("file.pdf"));
+            let url = media.data_url(data.as_slice(), "application/pdf");
+            let file = Object::new().with("filename", name).with("file_data", url);
+            Object::of_type("file").with("file", file)
+        }
+        (_, Source::Id(id)) => Object::of_type("file").with("file", Object::new().with("file_id", id)),
+        (_, source) => {
+            let url = match source {
+                Source::Data(data) => Cow::Owned(media.data_url(data.as_slice(), "image/png")),
+                Source::Url(url) | Source::Text(url) | Source::Id(url) => Cow::Borrowed(url),
+            };
+            let image = Object::new().with("url", url).with_some("detail", media.detail.as_ref());
+            Object::of_type("image_url").with("image_url", image)
+        }
+    }
 }
 
 /// The message's name, unless JavaScript takes it for false.
@@ -118,22 +237,22 @@ fn speaker(message: &Message) -> Option<Cow<'_, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::to_json;
     use crate::render::tests::{any_window, check_openai, naive_openai, well_formed_window};
+    use crate::text::TextSlice;
     use proptest::prelude::*;
 
     #[track_caller]
     fn check(window: &str, expect: &[&str]) {
         let window: Vec<Message> = serde_json::from_str(window).unwrap();
         let window: Vec<_> = window.iter().collect();
-        let messages = to_openai(None, "".into(), &window);
-        check_openai(&window, &messages);
-        assert_eq!(messages.iter().map(to_json).collect::<Vec<_>>(), expect);
+        let request = Request::new(None, "".into(), &window);
+        check_openai(&window, &(FORMAT.render)(&request));
+        assert_eq!(to_openai(&request).iter().map(to_json).collect::<Vec<_>>(), expect);
     }
 
     #[track_caller]
     fn check_system(prompt: Option<&str>, block: &str, expect: &str) {
-        assert_eq!(to_json(&to_openai(prompt.map(TextSlice::from), block.into(), &[])), expect);
+        assert_eq!((FORMAT.render)(&Request::new(prompt.map(TextSlice::from), block.into(), &[])), expect);
     }
 
     #[test]
@@ -280,13 +399,13 @@ mod tests {
         #[test]
         fn every_window_is_accepted(messages in any_window()) {
             let window: Vec<_> = messages.iter().collect();
-            check_openai(&window, &to_openai(None, "".into(), &window));
+            check_openai(&window, &(FORMAT.render)(&Request::new(None, "".into(), &window)));
         }
 
         #[test]
         fn a_well_formed_window_is_mapped_one_to_one(messages in well_formed_window()) {
             let window: Vec<_> = messages.iter().collect();
-            prop_assert_eq!(to_json(&to_openai(None, "".into(), &window)), naive_openai(&messages));
+            prop_assert_eq!((FORMAT.render)(&Request::new(None, "".into(), &window)), naive_openai(&messages));
         }
     }
 }

@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use serde::de::IgnoredAny;
+use serde_json::Value;
 
-use super::anthropic::{AnthropicBlock, AnthropicContent, AnthropicRequest, CONTINUING};
-use super::openai::OpenAiMessages;
+use super::alternating::CONTINUING;
 use super::turns::{NOT_RUN, quote_result};
+use super::well_formed;
 use crate::json::{Json, Loose, to_json};
 use crate::message::{Arguments, Details, Message, Role, ToolCall, ToolCalls};
-use crate::text::Text;
+use crate::text::{Text, TextSlice};
 
 /// Ids that collide with each other, also once they have been cleaned and numbered.
 const IDS: [&str; 8] = ["1", "a.b", "a_b", "a:b", "a_b_2", "1_2", "", "call_1"];
@@ -59,7 +59,8 @@ fn arguments() -> impl Strategy<Value = Arguments> {
 fn calls() -> impl Strategy<Value = Vec<ToolCall>> {
     let name = prop::sample::select(vec!["f", "find.slots", "", "日本"]);
     let call = (prop::sample::select(IDS.to_vec()), name, arguments());
-    let call = call.prop_map(|(id, name, arguments)| ToolCall { id: id.into(), name: name.into(), arguments });
+    let call =
+        call.prop_map(|(id, name, arguments)| ToolCall { id: id.into(), name: name.into(), arguments, origin: None });
     prop::collection::vec(call, 0..4)
 }
 
@@ -111,6 +112,7 @@ pub(super) fn well_formed_window() -> impl Strategy<Value = Vec<Message>> {
                 next_id += results.len();
                 let id = |number: usize| Text::from(format!("call_{}", first + number));
                 let call = |number: usize| ToolCall {
+                    origin: None,
                     id: id(number),
                     name: "find_slots".into(),
                     arguments: Arguments::Object(Json::new(format!("{{\"n\":{number}}}")).unwrap()),
@@ -148,107 +150,123 @@ fn answers(window: &[&Message]) -> (Vec<(ToolCall, Option<usize>)>, HashSet<usiz
     (slots.into_iter().map(|(_, call, result)| (call, result)).collect(), strays)
 }
 
-fn expected_result(window: &[&Message], result: Option<usize>) -> Text {
-    result.map_or_else(|| Text::from(NOT_RUN), |idx| window[idx].content.clone())
+fn expected_result(window: &[&Message], result: Option<usize>) -> String {
+    result.map_or_else(|| NOT_RUN.to_owned(), |idx| window[idx].content.to_string())
 }
 
 fn is_safe(text: &str, max: usize) -> bool {
     (1..=max).contains(&text.len()) && text.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-')
 }
 
+/// The request as the API reads it.
+fn parse(json: &str) -> Value {
+    serde_json::from_str(&well_formed(json.to_owned())).expect("a request is JSON")
+}
+
+fn string(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
 /// Fails unless the API would take the messages and they say all that the window says.
 #[track_caller]
-pub(super) fn check_openai(window: &[&Message], messages: &OpenAiMessages<'_>) {
-    assert!(serde_json::from_str::<IgnoredAny>(&to_json(messages)).is_ok());
+pub(super) fn check_openai(window: &[&Message], json: &str) {
+    let messages = parse(json);
     let (calls, strays) = answers(window);
     let mut calls = calls.iter();
     let mut said = Vec::new();
-    let mut rest = messages.iter();
+    let mut rest = list(&messages).iter();
+    let is_named = |message: &Value| message.get("name").is_none_or(|name| is_safe(string(name), 64));
     while let Some(message) = rest.next() {
-        assert!(message.name.as_ref().is_none_or(|name| is_safe(name, 64)), "{message:?}");
-        assert_eq!(message.tool_call_id, None, "no call is open here");
-        assert!(message.role == Role::Assistant || message.tool_calls.is_empty(), "{message:?}");
-        said.push((message.role, message.content.clone().into_owned()));
-        let ids: HashSet<_> = message.tool_calls.iter().map(|call| call.id.clone()).collect();
-        assert_eq!(ids.len(), message.tool_calls.len(), "an id comes twice in {message:?}");
-        for call in &message.tool_calls {
+        assert!(is_named(message), "{message:?}");
+        assert_eq!(message.get("tool_call_id"), None, "no call is open here");
+        let tool_calls = list(&message["tool_calls"]);
+        assert!(message["role"] == "assistant" || tool_calls.is_empty(), "{message:?}");
+        said.push((string(&message["role"]).to_owned(), string(&message["content"]).to_owned()));
+        let ids: HashSet<_> = tool_calls.iter().map(|call| string(&call["id"])).collect();
+        assert_eq!(ids.len(), tool_calls.len(), "an id comes twice in {message:?}");
+        for call in tool_calls {
             let (given, result) = calls.next().expect("no call comes from nowhere");
-            assert!(!call.id.is_empty());
-            assert!(is_safe(&call.function.name, 64), "{call:?}");
-            assert_eq!(call.r#type, "function");
-            assert_eq!(call.function.arguments, given.arguments.as_slice());
+            assert_ne!(call["id"], "");
+            assert!(is_safe(string(&call["function"]["name"]), 64), "{call:?}");
+            assert_eq!(call["type"], "function");
+            assert_eq!(string(&call["function"]["arguments"]), given.arguments.as_slice().to_string());
             let answer = rest.next().expect("every call is answered");
-            assert_eq!((answer.role, answer.tool_call_id.as_ref()), (Role::Tool, Some(&call.id)));
-            assert_eq!(*answer.content, expected_result(window, *result));
-            assert!(answer.tool_calls.is_empty());
-            assert!(answer.name.as_ref().is_none_or(|name| is_safe(name, 64)), "{answer:?}");
+            assert_eq!((string(&answer["role"]), &answer["tool_call_id"]), ("tool", &call["id"]));
+            assert_eq!(string(&answer["content"]), expected_result(window, *result));
+            assert!(is_named(answer), "{answer:?}");
         }
     }
     assert_eq!(calls.next(), None, "no call is lost");
     let expect = window.iter().enumerate().filter_map(|(idx, message)| match message.role {
-        Role::Tool if strays.contains(&idx) => Some((Role::User, quote_result(message))),
+        Role::Tool if strays.contains(&idx) => Some(("user".to_owned(), quote_result(message).to_string())),
         Role::Tool if message.answers().is_some() => None,
-        role => Some((role, message.content.clone())),
+        role => Some((role.as_str().to_owned(), message.content.to_string())),
     });
     assert_eq!(said, expect.collect::<Vec<_>>());
 }
 
 /// Fails unless the API would take the request and it says all that the window says.
 #[track_caller]
-pub(super) fn check_anthropic(window: &[&Message], request: &AnthropicRequest<'_>) {
-    assert!(serde_json::from_str::<IgnoredAny>(&to_json(request)).is_ok());
-    let messages = &request.messages;
+pub(super) fn check_anthropic(window: &[&Message], json: &str) {
+    let request = parse(json);
+    let messages = list(&request["messages"]);
     assert_eq!(messages.is_empty(), window.iter().all(|message| message.role == Role::System));
     for (idx, message) in messages.iter().enumerate() {
-        let expect = if idx % 2 == 0 { Role::User } else { Role::Assistant };
-        assert_eq!(message.role, expect, "roles alternate and the person begins");
+        let expect = if idx % 2 == 0 { "user" } else { "assistant" };
+        assert_eq!(message["role"], expect, "roles alternate and the person begins");
     }
 
     let (calls, strays) = answers(window);
     let mut calls = calls.iter();
     let mut seen = HashSet::new();
-    let mut open: Vec<(&Text, Text, bool)> = Vec::new();
-    let mut texts: [Vec<&Text>; 2] = [Vec::new(), Vec::new()];
+    let mut open: Vec<(&str, String, bool)> = Vec::new();
+    let mut texts: [Vec<&str>; 2] = [Vec::new(), Vec::new()];
+    let is_blank = |text: &str| TextSlice::from(text).is_blank();
     for (idx, message) in messages.iter().enumerate() {
         let texts = &mut texts[idx % 2];
-        let blocks = match &message.content {
-            AnthropicContent::Text(text) => {
-                assert!(!text.as_slice().is_blank());
-                assert!(open.is_empty(), "calls are answered in the next message");
-                texts.push(text);
-                continue;
-            }
-            AnthropicContent::Blocks(blocks) => blocks,
-        };
+        if let Some(text) = message["content"].as_str() {
+            assert!(!is_blank(text));
+            assert!(open.is_empty(), "calls are answered in the next message");
+            texts.push(text);
+            continue;
+        }
+        let blocks = list(&message["content"]);
         assert!(!blocks.is_empty());
         let mut due = std::mem::take(&mut open).into_iter();
         for block in blocks {
-            match block {
-                AnthropicBlock::Text { text } => {
-                    assert!(!text.as_slice().is_blank());
+            match string(&block["type"]) {
+                "text" => {
+                    let text = string(&block["text"]);
+                    assert!(!is_blank(text));
                     assert!(open.is_empty(), "no text follows a call");
                     assert_eq!(due.next(), None, "results come before text");
                     texts.push(text);
                 }
-                AnthropicBlock::ToolUse { id, name, input } => {
-                    assert_eq!(message.role, Role::Assistant);
+                "tool_use" => {
+                    assert_eq!(message["role"], "assistant");
                     let (given, result) = calls.next().expect("no call comes from nowhere");
-                    assert!(is_safe(name, 128), "{name}");
-                    assert!(id.as_str().is_some_and(|id| is_safe(id, usize::MAX)), "{id}");
+                    let id = string(&block["id"]);
+                    assert!(is_safe(string(&block["name"]), 128), "{block:?}");
+                    assert!(is_safe(id, usize::MAX), "{id}");
                     assert!(seen.insert(id), "{id} comes twice");
-                    let input = to_json(input);
-                    assert!(input.starts_with('{'), "{input}");
-                    if let Arguments::Object(json) = &given.arguments {
-                        assert!(input.contains(json.as_str()));
+                    assert!(block["input"].is_object(), "{block:?}");
+                    if let Arguments::Object(object) = &given.arguments {
+                        let object: Value = serde_json::from_str(object.as_str()).unwrap();
+                        assert!(block["input"] == object || block["input"]["arguments"] == object);
                     }
                     open.push((id, expected_result(window, *result), result.is_none()));
                 }
-                AnthropicBlock::ToolResult { tool_use_id, content, is_error } => {
+                "tool_result" => {
                     let (id, expect, missing) = due.next().expect("no result comes from nowhere");
-                    assert_eq!(**tool_use_id, *id, "results are in call order");
-                    assert_eq!(**content, expect);
-                    assert_eq!(*is_error, missing);
+                    assert_eq!(block["tool_use_id"], id, "results are in call order");
+                    assert_eq!(block["content"], expect);
+                    assert_eq!(block.get("is_error").is_some(), missing);
                 }
+                other => panic!("no block is a {other}"),
             }
         }
         assert_eq!(due.next(), None, "every call is answered");
@@ -265,28 +283,19 @@ pub(super) fn check_anthropic(window: &[&Message], request: &AnthropicRequest<'_
             (own, role) if own == role => Some(message.content.clone()),
             _ => None,
         });
-        said.filter(|text| !text.as_slice().is_blank()).collect::<Vec<_>>()
+        said.filter(|text| !text.as_slice().is_blank()).map(|text| text.to_string()).collect::<Vec<_>>()
     };
     let [mut user, assistant] = texts;
     let mut expect = [spoken(Role::User), spoken(Role::Assistant)];
-    if user.first().is_some_and(|text| **text == CONTINUING) {
+    if user.first().is_some_and(|text| *text == CONTINUING) {
         user.remove(0);
     }
     if messages.len().is_multiple_of(2)
         && let Some(last) = expect[1].last_mut()
     {
-        *last = last.as_slice().trim_end().to_text();
+        *last = TextSlice::from(last.as_str()).trim_end().to_string();
     }
-    assert_eq!([join(user), join(assistant)], expect.each_ref().map(join), "nothing is lost or moved");
-}
-
-fn join<'a>(texts: impl IntoIterator<Item = &'a Text>) -> Text {
-    let mut joined = Text::new();
-    for text in texts {
-        joined.push_slice(text.as_slice());
-        joined.push_str("\n\n");
-    }
-    joined
+    assert_eq!([user.join("\n\n"), assistant.join("\n\n")], expect.each_ref().map(|it| it.join("\n\n")));
 }
 
 /// The documented mapping of a conversation that needs no repair.
@@ -346,4 +355,17 @@ pub(super) fn naive_anthropic(messages: &[Message]) -> String {
         turns.push(format!(r#"{{"role":"{}","content":{content}}}"#, message.role.as_str()));
     }
     format!(r#"{{"system":{},"messages":[{}]}}"#, to_json(&Text::from(system)), turns.join(","))
+}
+
+#[test]
+fn halves_of_pairs_are_replaced() {
+    #[track_caller]
+    fn check(json: &str, expect: &str) {
+        assert_eq!(well_formed(json.to_owned()), expect);
+    }
+    check(r#"["a\n"]"#, r#"["a\n"]"#);
+    check(r#"["\ud83d"]"#, r#"["\ufffd"]"#);
+    check(r#"["\ud83d\ude00 \uDE00\uD83D"]"#, r#"["\ud83d\ude00 \ufffd\ufffd"]"#);
+    check(r#"["\\ud83d \\\ud83d"]"#, r#"["\\ud83d \\\ufffd"]"#);
+    check(r#"["\u00e9\ud800é"]"#, r#"["\u00e9\ufffdé"]"#);
 }

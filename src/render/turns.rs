@@ -7,9 +7,9 @@
 //! A result belongs to the nearest call before it that has its id, as [`Pairs`] finds it: the fold planner cuts by the
 //! same rule, so what is rendered together is also kept together.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
+use crate::content::{self, Part};
 use crate::message::{Message, Role, ToolCall};
 use crate::text::{Text, TextSlice};
 use crate::tools::Pairs;
@@ -17,27 +17,55 @@ use crate::tools::Pairs;
 /// What stands in for the result of a call that has none.
 pub const NOT_RUN: &str = "[not run: no result was recorded for this call]";
 
+/// The messages that are rendered, with their parts read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Window<'a> {
+    messages: Vec<&'a Message>,
+    parts: Vec<Vec<Part>>,
+}
+
+/// One message and its parts; none when its content is text alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Said<'a> {
+    /// The message.
+    pub message: &'a Message,
+    /// The parts of its content.
+    pub parts: &'a [Part],
+}
+
+impl<'a> Window<'a> {
+    /// Reads the parts of some messages.
+    pub fn new(messages: &[&'a Message]) -> Self {
+        Self { messages: messages.to_vec(), parts: messages.iter().map(|message| content::parts(message)).collect() }
+    }
+
+    /// The messages in their order.
+    pub fn said(&self) -> impl Iterator<Item = Said<'_>> {
+        self.messages.iter().zip(&self.parts).map(|(message, parts)| Said { message, parts })
+    }
+}
+
 /// One step of the conversation, in the order in which the model is to see it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Turn<'a> {
     /// Instructions inside the window.
-    System(&'a Message),
+    System(Said<'a>),
     /// What the person says.
-    User(&'a Message),
+    User(Said<'a>),
     /// What the model says and calls, with the results of the calls.
     Assistant(AssistantTurn<'a>),
     /// A tool message that does not say which call it answers.
-    UnaddressedResult(&'a Message),
+    UnaddressedResult(Said<'a>),
     /// A result without a call of its own: the call is gone, or has its result already. Providers refuse it as a
     /// result; [`quote_result`] makes it text.
-    StrayResult(&'a Message),
+    StrayResult(Said<'a>),
 }
 
 /// An assistant message, its calls and their results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssistantTurn<'a> {
     /// The message.
-    pub message: &'a Message,
+    pub said: Said<'a>,
     /// Its calls in order.
     pub calls: Vec<AnsweredCall<'a>>,
     /// Whether the message before was the assistant's too, system messages not counted.
@@ -52,51 +80,51 @@ pub struct AnsweredCall<'a> {
     /// The call.
     pub call: &'a ToolCall,
     /// The tool message that answers it, wherever in the window that stood.
-    pub result: Option<&'a Message>,
-}
-
-impl<'a> AnsweredCall<'a> {
-    /// What the tool said, or [`NOT_RUN`].
-    pub fn content(&self) -> Cow<'a, Text> {
-        self.result.map_or_else(|| Cow::Owned(Text::from(NOT_RUN)), |result| Cow::Borrowed(&result.content))
-    }
+    pub result: Option<Said<'a>>,
 }
 
 /// The turns of a window.
 ///
 /// Every message is in exactly one turn. All turns but results stay in the order of the window, and so do the results
 /// that have no call; each other result is with its call.
-pub fn turns<'a>(window: &[&'a Message]) -> Vec<Turn<'a>> {
+pub fn turns<'a>(window: &'a Window<'_>) -> Vec<Turn<'a>> {
     let mut results = Results::new(window);
     let mut after_assistant = false;
-    let mut turns = Vec::with_capacity(window.len());
-    for (idx, message) in window.iter().copied().enumerate() {
+    let mut turns = Vec::with_capacity(window.messages.len());
+    for (idx, said) in window.said().enumerate() {
+        let message = said.message;
         let continues = after_assistant;
         after_assistant = match message.role {
             Role::System => after_assistant,
             role => role == Role::Assistant,
         };
         turns.push(match message.role {
-            Role::System => Turn::System(message),
-            Role::User => Turn::User(message),
+            Role::System => Turn::System(said),
+            Role::User => Turn::User(said),
             Role::Assistant => {
                 let calls = message.live_calls().iter().enumerate();
                 let calls = calls.map(|(call_idx, call)| AnsweredCall { call, result: results.of_call(idx, call_idx) });
-                Turn::Assistant(AssistantTurn { message, calls: calls.collect(), continues })
+                Turn::Assistant(AssistantTurn { said, calls: calls.collect(), continues })
             }
-            Role::Tool if message.answers().is_none() => Turn::UnaddressedResult(message),
-            Role::Tool if results.is_stray(idx) => Turn::StrayResult(message),
+            Role::Tool if message.answers().is_none() => Turn::UnaddressedResult(said),
+            Role::Tool if results.is_stray(idx) => Turn::StrayResult(said),
             Role::Tool => continue,
         });
     }
     turns
 }
 
-/// A result as text: `[NAME] content`, or `[tool] content` when it has no name.
-pub fn quote_result(result: &Message) -> Text {
+/// What stands in front of a result that is quoted: `[NAME] `, or `[tool] ` when it has no name.
+pub fn result_label(result: &Message) -> Text {
     let mut text = Text::from("[");
     text.push_slice(result.name().unwrap_or(TextSlice::from("tool")));
     text.push_str("] ");
+    text
+}
+
+/// A result as text: `[NAME] content`, or `[tool] content` when it has no name.
+pub fn quote_result(result: &Message) -> Text {
+    let mut text = result_label(result);
     text.push_slice(result.content.as_slice());
     text
 }
@@ -104,28 +132,28 @@ pub fn quote_result(result: &Message) -> Text {
 /// Which result answers which call.
 struct Results<'a> {
     /// The result of a call, by the indexes of the calling message and of the call in it.
-    of_call: HashMap<(usize, usize), &'a Message>,
+    of_call: HashMap<(usize, usize), Said<'a>>,
     /// For each message whether it is a result without a call.
     stray: Vec<bool>,
 }
 
 impl<'a> Results<'a> {
-    fn new(window: &[&'a Message]) -> Self {
-        let pairs = Pairs::new(window.iter().copied());
+    fn new(window: &'a Window<'_>) -> Self {
+        let pairs = Pairs::new(window.messages.iter().copied());
         // A message may call twice with one id; its results then answer in order.
         let mut open: HashMap<(usize, &Text), VecDeque<usize>> = HashMap::new();
-        for (idx, message) in window.iter().enumerate() {
+        for (idx, message) in window.messages.iter().enumerate() {
             for (call_idx, call) in message.live_calls().iter().enumerate() {
                 open.entry((idx, &call.id)).or_default().push_back(call_idx);
             }
         }
-        let mut results = Self { of_call: HashMap::new(), stray: vec![false; window.len()] };
-        for (idx, message) in window.iter().copied().enumerate() {
-            let Some(id) = message.answers() else { continue };
+        let mut results = Self { of_call: HashMap::new(), stray: vec![false; window.messages.len()] };
+        for (idx, said) in window.said().enumerate() {
+            let Some(id) = said.message.answers() else { continue };
             let call = pairs.call_of(idx).and_then(|call| Some((call, open.get_mut(&(call, id))?.pop_front()?)));
             match call {
                 Some(call) => {
-                    results.of_call.insert(call, message);
+                    results.of_call.insert(call, said);
                 }
                 None => results.stray[idx] = true,
             }
@@ -133,7 +161,7 @@ impl<'a> Results<'a> {
         results
     }
 
-    fn of_call(&mut self, message: usize, call: usize) -> Option<&'a Message> {
+    fn of_call(&mut self, message: usize, call: usize) -> Option<Said<'a>> {
         self.of_call.remove(&(message, call))
     }
 
@@ -151,16 +179,15 @@ mod tests {
     /// `?r1` is a stray result.
     fn print(turn: &Turn<'_>) -> String {
         match turn {
-            Turn::System(message) | Turn::User(message) | Turn::UnaddressedResult(message) => {
-                message.content.to_string()
-            }
-            Turn::StrayResult(message) => format!("?{}", message.content),
+            Turn::System(said) | Turn::User(said) | Turn::UnaddressedResult(said) => said.message.content.to_string(),
+            Turn::StrayResult(said) => format!("?{}", said.message.content),
             Turn::Assistant(turn) => {
-                let results = turn.calls.iter().map(|it| it.result.map_or("-".to_owned(), |it| it.content.to_string()));
+                let results =
+                    turn.calls.iter().map(|it| it.result.map_or("-".to_owned(), |it| it.message.content.to_string()));
                 let results: Vec<_> = results.collect();
                 let plus = if turn.continues { "+" } else { "" };
                 let results = if results.is_empty() { String::new() } else { format!("({})", results.join(" ")) };
-                format!("{plus}{}{results}", turn.message.content)
+                format!("{plus}{}{results}", turn.said.message.content)
             }
         }
     }
@@ -168,7 +195,7 @@ mod tests {
     #[track_caller]
     fn check(script: &str, expect: &str) {
         let messages = messages(script);
-        let window: Vec<_> = messages.iter().collect();
+        let window = Window::new(&messages.iter().collect::<Vec<_>>());
         assert_eq!(turns(&window).iter().map(print).collect::<Vec<_>>().join(" "), expect);
     }
 

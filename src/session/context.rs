@@ -10,6 +10,7 @@ use crate::recall::{self, Vector};
 use crate::render::{self, Headings, MemoryBlock};
 use crate::state::{Archive, Session};
 use crate::text::Text;
+use crate::tokens::{self, MediaCosts};
 
 /// What a context is asked for. Every figure has been checked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,10 +42,10 @@ impl Recalled {
         }
     }
 
-    /// Its tokens, the overhead per message included.
-    pub fn tokens(&self) -> f64 {
+    /// Its tokens, the overhead per message included. Recalled messages are quoted: their media are not sent.
+    pub fn tokens(&self, costs: &MediaCosts) -> f64 {
         match self {
-            Self::Archived(message, _) => message.stored.tokens,
+            Self::Archived(message, _) => quoted_tokens(message, costs),
             Self::Retrieved(retrieved) => retrieved.tokens,
         }
     }
@@ -57,6 +58,8 @@ pub struct Context {
     pub session: Arc<Session>,
     /// What was recalled, oldest first.
     pub recalled: Vec<Recalled>,
+    /// The tokens of what was recalled.
+    pub recalled_tokens: f64,
     /// The memory block for the system prompt.
     pub system: Text,
     /// The lines of the facts alone, for counting.
@@ -90,7 +93,8 @@ impl Memory {
         let block = MemoryBlock { summary: session.summary.as_slice(), facts: &session.facts, recalled: &messages };
         let system = render::render_memory(&block, &Headings::default());
         let facts = render::render_facts(&session.facts);
-        Ok(Context { session, recalled, system, facts, problem })
+        let recalled_tokens = recalled.iter().fold(0.0, |sum, it| sum + it.tokens(&self.config.media_costs));
+        Ok(Context { session, recalled, recalled_tokens, system, facts, problem })
     }
 
     async fn recall(
@@ -122,9 +126,14 @@ impl Memory {
         let Some(embedding) = embedding else { return Ok((Vec::new(), None)) };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked not to be negative")]
         let hits = recall::nearest(&archive, &embedding, top_k as usize, min_score);
-        let hits = recall::fit_archived(&archive, hits, max_tokens);
+        let costs = &self.config.media_costs;
+        let hits = recall::fit_archived(&archive, hits, max_tokens, |message| quoted_tokens(message, costs));
         Ok((hits.into_iter().map(|(message, score)| Recalled::Archived(message.clone(), score)).collect(), None))
     }
+}
+
+fn quoted_tokens(message: &ArchivedMessage, costs: &MediaCosts) -> f64 {
+    (message.stored.tokens - tokens::media_tokens(&message.stored.message, costs)).max(0.0)
 }
 
 fn last_user_content(session: &Session) -> Option<Text> {

@@ -26,7 +26,7 @@ use crate::model::{Functions, Model};
 use crate::state::{Archive, Change, Session};
 use crate::store::{Commit, Exported, Imported, Loaded, Store};
 use crate::text::Text;
-use crate::tokens;
+use crate::tokens::{self, MediaCosts};
 
 /// How often a commit that another writer overtook is planned again.
 ///
@@ -42,6 +42,8 @@ pub struct Config {
     pub summary_max_tokens: f64,
     /// Tokens charged per message on top of its text.
     pub per_message_overhead: f64,
+    /// What pictures, files and sound cost.
+    pub media_costs: MediaCosts,
     /// How many messages recall brings back at most.
     pub recall_top_k: f64,
     /// The least cosine that counts as related.
@@ -366,7 +368,8 @@ impl Memory {
             let mut message = incoming.message.clone();
             message.at.get_or_insert(Loose::Usual(Number(now)));
             let counted = incoming.text_tokens.unwrap_or_else(|| tokens::estimate(message.text().as_slice()));
-            Arc::new(StoredMessage { message, id, tokens: counted + self.config.per_message_overhead })
+            let media = tokens::media_tokens(&message, &self.config.media_costs);
+            Arc::new(StoredMessage { message, id, tokens: counted + media + self.config.per_message_overhead })
         });
         numbered.collect()
     }

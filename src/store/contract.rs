@@ -332,6 +332,10 @@ fn any_text_survives(pair: &Pair) {
             tool_calls: Some(serde_json::from_str(&calls).unwrap()),
             tool_call_id: Some(text.clone()),
             meta: Json::new(format!(r#"{{"m":{}}}"#, to_json(text))),
+            parts: Json::new(format!(r#"[{{"type":"text","text":{}}}]"#, to_json(text))),
+            provider: Some(text.clone()),
+            is_error: idx % 2 == 1,
+            extra: Json::new(format!(r#"{{"e":{}}}"#, to_json(text))),
             other: vec![("later".into(), Json::new(to_json(text)).unwrap())],
         }));
         let mut fact = pinned("", "");
@@ -801,14 +805,23 @@ fn details() -> impl Strategy<Value = Details> {
         r#"[{"id":"\ud800","name":"f","arguments":{"b":1,"a":2},"x":1},{"id":"","name":"","arguments":"{"}]"#,
     ]);
     let calls = calls.prop_map(|json| serde_json::from_str(json).unwrap());
-    (prop::option::of(names), prop::option::of(calls), prop::option::of(texts()), prop::option::of(jsons()), members())
-        .prop_map(|(name, tool_calls, tool_call_id, meta, other)| Details {
+    let documented =
+        (prop::option::of(names), prop::option::of(calls), prop::option::of(texts()), prop::option::of(jsons()));
+    let of_provider =
+        (prop::option::of(jsons()), prop::option::of(texts()), any::<bool>(), prop::option::of(jsons()), members());
+    (documented, of_provider).prop_map(
+        |((name, tool_calls, tool_call_id, meta), (parts, provider, is_error, extra, other))| Details {
             name,
             tool_calls,
             tool_call_id,
             meta,
+            parts,
+            provider,
+            is_error,
+            extra,
             other,
-        })
+        },
+    )
 }
 
 fn messages() -> impl Strategy<Value = Message> {

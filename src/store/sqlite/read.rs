@@ -175,10 +175,14 @@ fn message(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
         tool_calls: row.get::<_, Option<Column<_>>>(6)?.map(|calls| calls.0),
         tool_call_id: row.get::<_, Option<Column<_>>>(7)?.map(|id| id.0),
         meta: row.get::<_, Option<Column<_>>>(8)?.map(|meta| meta.0),
-        other: row.get::<_, Column<Members>>(9)?.0,
+        ..Details::default()
     };
-    if let Some(at) = details.other.iter().position(|(key, _)| *key == UNUSUAL_NAME) {
-        details.name = Some(Loose::Other(details.other.remove(at).1));
+    for (key, value) in row.get::<_, Column<Members>>(9)?.0 {
+        if key == UNUSUAL_NAME {
+            details.name = Some(Loose::Other(value));
+        } else if let Some(unknown) = details.set_member(key.as_str().unwrap_or_default(), value) {
+            details.other.push((key, unknown));
+        }
     }
     Ok(StoredMessage {
         message: Message {

@@ -335,7 +335,9 @@ fn insert_message(connection: &Connection, place: i64, stored: &StoredMessage) -
         Some(Loose::Other(json)) => (None, Some((Text::from(UNUSUAL_NAME), json.clone()))),
         None => (None, None),
     };
+    // What few messages have needs no column: it is read with the message and never searched.
     let mut other = details.other.clone();
+    other.extend(details.provider_members().map(|(name, json)| (Text::from(name), json.into_owned())));
     other.extend(unusual);
     let calls = details.tool_calls.as_ref().map(|calls| Column(&calls.json));
     let call_id = details.tool_call_id.as_ref().map(Column);

@@ -1,5 +1,9 @@
 //! Counting tokens.
 
+mod media;
+
+pub use media::{Cost, MediaCosts, Rules, media_tokens};
+
 use crate::text::TextSlice;
 
 /// The figures that the default estimate adds up. Two texts joined have the sum of their tallies.
