@@ -42,7 +42,7 @@ describe('RedisStore with a client that cannot do what is asked', () => {
   });
 
   test('rejects for text that is not JSON', async () => {
-    await assert.rejects(new RedisStore({ get: async () => '{' }).load('a'), SyntaxError);
+    await assert.rejects(new RedisStore({ get: async () => '{' }).load('a'), { name: 'SyntaxError', code: 'ERR_MEMORYLINE_INVALID_STATE', message: /^memoryline: what is stored is no session state: / });
   });
 });
 

@@ -30,7 +30,7 @@ describe('SqlStore without what it needs', () => {
   });
 
   test('rejects for text that is not JSON', async () => {
-    await assert.rejects(answering([{ state: '{"version":1,' }]).load('a'), SyntaxError);
+    await assert.rejects(answering([{ state: '{"version":1,' }]).load('a'), { name: 'SyntaxError', code: 'ERR_MEMORYLINE_INVALID_STATE', message: /^memoryline: what is stored is no session state: / });
   });
 });
 

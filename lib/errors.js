@@ -14,6 +14,11 @@ function makeError(ErrorClass, code, message) {
 const invalidArgument = (message) => makeError(TypeError, 'ERR_MEMORYLINE_INVALID_ARGUMENT', message);
 const invalidOption = (ErrorClass, message) => makeError(ErrorClass, 'ERR_MEMORYLINE_INVALID_OPTION', message);
 const invalidState = (message) => makeError(TypeError, 'ERR_MEMORYLINE_INVALID_STATE', message);
+/** For a stored text that is no JSON: what `JSON.parse` throws, with a code. */
+const invalidJson = (cause) => {
+  const error = makeError(SyntaxError, 'ERR_MEMORYLINE_INVALID_STATE', `what is stored is no session state: ${cause.message}`);
+  return Object.assign(error, { cause });
+};
 const wrongResult = (option, expected) =>
   makeError(TypeError, 'ERR_MEMORYLINE_CALLBACK_RESULT', `${option} must return ${expected}`);
 
@@ -35,4 +40,4 @@ function fromFailure(failure) {
   return Object.assign(new ErrorClass(failure.message), { code: failure.code });
 }
 
-module.exports = { fromFailure, invalidArgument, invalidOption, invalidState, keepThrown, wrongResult };
+module.exports = { fromFailure, invalidArgument, invalidJson, invalidOption, invalidState, keepThrown, wrongResult };

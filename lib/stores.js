@@ -3,13 +3,10 @@
 // The stores: two in the addon, and two that hand whole states to a client of the app.
 
 const binding = require('../binding.js');
-const { checkSessionId, numberOption } = require('./checks.js');
+const { checkSessionId, isObject, numberOption } = require('./checks.js');
 const { stateJson } = require('./convert.js');
-const { fromFailure, invalidOption, invalidState } = require('./errors.js');
-const { bridge, promiseOf } = require('./operations.js');
-
-const value = (envelope) => envelope.value;
-const nothing = () => undefined;
+const { fromFailure, invalidJson, invalidOption, invalidState, wrongResult } = require('./errors.js');
+const { bridge, nothing, promiseOf, value } = require('./operations.js');
 
 /** How a memory reaches the store in the addon, by store. */
 const cores = new WeakMap();
@@ -117,9 +114,11 @@ function nativeCore(store) {
 
 const DEFAULT_TABLE = 'memoryline_sessions';
 
+const ON_CONFLICT = 'ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, updated_at = EXCLUDED.updated_at';
+
 const UPSERTS = {
-  postgres: 'ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, updated_at = EXCLUDED.updated_at',
-  sqlite: 'ON CONFLICT (id) DO UPDATE SET state = EXCLUDED.state, updated_at = EXCLUDED.updated_at',
+  postgres: ON_CONFLICT,
+  sqlite: ON_CONFLICT,
   mysql: 'ON DUPLICATE KEY UPDATE state = VALUES(state), updated_at = VALUES(updated_at)',
 };
 
@@ -130,17 +129,19 @@ class SqlStore {
   #insert;
   #delete;
 
-  constructor({ query, table, dialect }) {
-    const name = table ?? DEFAULT_TABLE;
-    const upsert = UPSERTS[dialect ?? 'postgres'];
-    if (upsert === undefined) {
+  constructor(options) {
+    const { query } = options ?? {};
+    if (typeof query !== 'function') throw invalidOption(TypeError, 'query must be a function');
+    const name = options.table ?? DEFAULT_TABLE;
+    const dialect = options.dialect ?? 'postgres';
+    if (!Object.hasOwn(UPSERTS, dialect)) {
       throw invalidOption(TypeError, `dialect must be one of ${Object.keys(UPSERTS).join(', ')}`);
     }
-    const place = (number) => ((dialect ?? 'postgres') === 'postgres' ? `$${number}` : '?');
+    const place = (number) => (dialect === 'postgres' ? `$${number}` : '?');
     this.#query = query;
     this.#select = `SELECT state FROM ${name} WHERE id = ${place(1)}`;
     const places = [1, 2, 3].map(place).join(', ');
-    this.#insert = `INSERT INTO ${name} (id, state, updated_at) VALUES (${places}) ${upsert}`;
+    this.#insert = `INSERT INTO ${name} (id, state, updated_at) VALUES (${places}) ${UPSERTS[dialect]}`;
     this.#delete = `DELETE FROM ${name} WHERE id = ${place(1)}`;
   }
 
@@ -151,8 +152,11 @@ class SqlStore {
 
   async load(id) {
     const [row] = rowsOf(await this.#query(this.#select, [id]));
-    const state = row?.state ?? null;
-    return typeof state === 'string' || Buffer.isBuffer(state) ? JSON.parse(state) : state;
+    if (row === undefined) return null;
+    // An answer that cannot be read is no "there is no session": the next save would overwrite the one that is there.
+    if (!isObject(row) || row.state === undefined) throw wrongResult('query', 'rows that have the column state');
+    const { state } = row;
+    return typeof state === 'string' || Buffer.isBuffer(state) ? parseState(state) : state;
   }
 
   async save(state) {
@@ -166,8 +170,18 @@ class SqlStore {
 
 /** The rows of `{ rows }`, of a plain list, or of the pair of rows and fields that mysql2 gives. */
 function rowsOf(result) {
-  if (!Array.isArray(result)) return result?.rows ?? [];
-  return Array.isArray(result[0]) ? result[0] : result;
+  const rows = Array.isArray(result) ? result : result?.rows;
+  if (!Array.isArray(rows)) throw wrongResult('query', 'the rows of a SELECT: a list, { rows } or [rows, fields]');
+  return Array.isArray(rows[0]) && rows !== result?.rows ? rows[0] : rows;
+}
+
+/** The state in a text that a database or Redis kept. */
+function parseState(json) {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw invalidJson(cause);
+  }
 }
 
 /** One key per session in Redis. */
@@ -177,17 +191,20 @@ class RedisStore {
   #ttlSeconds;
 
   constructor(client, options) {
+    if (!isObject(client) && typeof client !== 'function') throw invalidOption(TypeError, 'client must be a Redis client');
     this.#client = client;
     this.#prefix = options?.prefix ?? 'memoryline:';
-    this.#ttlSeconds = options?.ttlSeconds;
-    if (this.#ttlSeconds !== undefined && typeof client.expire !== 'function') {
-      throw invalidOption(TypeError, 'ttlSeconds needs a client with expire');
+    this.#ttlSeconds = options?.ttlSeconds ?? undefined;
+    if (this.#ttlSeconds === undefined) return;
+    if (!Number.isInteger(this.#ttlSeconds) || this.#ttlSeconds < 0) {
+      throw invalidOption(RangeError, 'ttlSeconds must be a whole number >= 0');
     }
+    if (typeof client.expire !== 'function') throw invalidOption(TypeError, 'ttlSeconds needs a client with expire');
   }
 
   async load(id) {
     const json = await this.#client.get(this.#prefix + id);
-    return json ? JSON.parse(json) : null;
+    return json ? parseState(json) : null;
   }
 
   async save(state) {
