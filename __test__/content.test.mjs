@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import {
-  createMemory, estimateTokens, messageText, SqliteStore, toAISDK, toAnthropic, toGemini, toOpenAI, toOpenAIResponses, transcript,
+  createMemory, estimateTokens, messageText, SqliteStore, toAISDK, toAnthropic, toGemini, toOpenAI, toOpenAIResponses, toolGroupAt, transcript,
 } from './support/library.mjs';
 
 const text = (value) => ({ type: 'text', text: value });
@@ -291,6 +291,17 @@ describe('media cost what the providers publish', () => {
     const { recalled, tokens } = await session.context({ query: 'a' });
     assert.equal(recalled.length, 1);
     assert.equal(tokens.recalled, estimateTokens('a\n[image]') + 4);
+  });
+});
+
+describe('pure functions read a message that is not stored yet', () => {
+  const message = { role: 'user', content: [text('What is this?'), { type: 'image', data: 'AAAA' }, { type: 'file', text: 'x', name: 'a.txt' }] };
+  const calling = { role: 'assistant', content: [text('One moment.')], toolCalls: [{ id: 'c', name: 'f', arguments: {} }] };
+  test('by its text and markers', () => {
+    assert.equal(messageText(message), 'What is this?\n[image]\n[file a.txt]');
+    assert.equal(messageText(calling), 'One moment. [call f({})]');
+    assert.equal(transcript([message, calling]), 'user: What is this?\n[image]\n[file a.txt]\nassistant: One moment. [call f({})]');
+    assert.deepEqual(toolGroupAt([message, calling, { role: 'tool', toolCallId: 'c', content: [] }], 2), { start: 1, end: 3 });
   });
 });
 

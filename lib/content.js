@@ -125,17 +125,17 @@ function checkMedium(part, where) {
 
 /** What stands in the text for a part. */
 function textOf(part) {
-  switch (part.type) {
-    case 'text':
-      return part.text;
+  switch (part?.type) {
     case 'image':
       return '[image]';
     case 'file':
       return part.name === undefined ? '[file]' : `[file ${part.name}]`;
     case 'audio':
       return part.transcript ?? '[audio]';
-    default:
+    case 'reasoning':
       return '';
+    default:
+      return typeof part?.text === 'string' ? part.text : '';
   }
 }
 

@@ -3,13 +3,18 @@
 // Between the app's values and the forms in which they cross into the addon.
 
 const { ROLES, isObject } = require('./checks.js');
+const { contentText } = require('./content.js');
 const { invalidArgument, wrongResult } = require('./errors.js');
 
 /** What pure functions and renderers read of a message. `meta` can be large and is not among it. */
 const readMembers = (message) => {
-  const { role, content, name, toolCalls, toolCallId, parts, provider, isError, providerMetadata } = message;
+  const { role, name, toolCalls, toolCallId, parts, provider, isError, providerMetadata } = message;
+  const content = textContent(message);
   return { role, content, name, toolCalls, toolCallId, parts, provider, isError, providerMetadata };
 };
+
+/** The content as text, also of a message that is not stored yet and has parts there. */
+const textContent = ({ content }) => (Array.isArray(content) ? contentText(content) : content);
 
 /** The JSON of a list of messages, as far as pure functions and renderers read them. */
 const messagesJson = (messages) => JSON.stringify(Array.from(messages, readMembers));
@@ -129,4 +134,13 @@ function checkTokenCount(tokens) {
   return tokens;
 }
 
-module.exports = { checkTokenCount, factInputs, messagesJson, packMessages, packVectors, readMembers, stateJson };
+module.exports = {
+  checkTokenCount,
+  factInputs,
+  messagesJson,
+  packMessages,
+  packVectors,
+  readMembers,
+  stateJson,
+  textContent,
+};

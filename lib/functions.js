@@ -4,7 +4,7 @@
 
 const binding = require('../binding.js');
 const { isObject } = require('./checks.js');
-const { checkTokenCount, messagesJson, readMembers } = require('./convert.js');
+const { checkTokenCount, messagesJson, readMembers, textContent } = require('./convert.js');
 const { fromFailure, invalidArgument, invalidOption } = require('./errors.js');
 
 /** The answer of the addon, or the error that it reports. */
@@ -46,7 +46,7 @@ const cosine = (a, b) => binding.cosine(doubles(a), doubles(b));
 
 function messageText(message) {
   checkObject(message, 'message');
-  if (!(message.toolCalls?.length > 0)) return message.content;
+  if (!(message.toolCalls?.length > 0)) return textContent(message);
   return take(binding.messageText(JSON.stringify(readMembers(message))));
 }
 
