@@ -218,3 +218,41 @@ fn output(blocks: Vec<Block<'_>>, is_error: bool) -> Object<'_> {
     });
     Object::of_type("content").with("value", parts.collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    #[track_caller]
+    fn check(window: &str, expect: &[&str]) {
+        let window: Vec<Message> = serde_json::from_str(window).unwrap();
+        let window: Vec<_> = window.iter().collect();
+        let json = (FORMAT.render)(&Request::new(None, "".into(), &window));
+        assert_eq!(json, format!(r#"{{"messages":[{}]}}"#, expect.join(",")));
+    }
+
+    #[test]
+    fn results_are_one_message_of_their_own() {
+        check(
+            r#"[{"role":"user","content":"u"},
+                {"role":"assistant","content":"a","toolCalls":[{"id":"1","name":"f","arguments":{"b":2}}]},
+                {"role":"tool","content":"r","toolCallId":"1","parts":[{"type":"text","text":"r"},
+                    {"type":"image","data":"AAAA","mediaType":"image/png"}]},
+                {"role":"user","content":"v"}]"#,
+            &[
+                r#"{"role":"user","content":"u"}"#,
+                concat!(
+                    r#"{"role":"assistant","content":[{"type":"text","text":"a"},"#,
+                    r#"{"type":"tool-call","toolCallId":"1","toolName":"f","input":{"b":2}}]}"#
+                ),
+                concat!(
+                    r#"{"role":"tool","content":[{"type":"tool-result","toolCallId":"1","toolName":"f","#,
+                    r#""output":{"type":"content","value":[{"type":"text","text":"r"},"#,
+                    r#"{"type":"media","data":"AAAA","mediaType":"image/png"}]}}]}"#
+                ),
+                r#"{"role":"user","content":"v"}"#,
+            ],
+        );
+    }
+}

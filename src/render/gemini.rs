@@ -163,3 +163,52 @@ fn media_part(media: &Media) -> Object<'_> {
         Source::Url(uri) | Source::Id(uri) => Object::new().with("fileData", object.with("fileUri", uri)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    #[track_caller]
+    fn check(window: &str, expect: &[&str]) {
+        let window: Vec<Message> = serde_json::from_str(window).unwrap();
+        let window: Vec<_> = window.iter().collect();
+        let json = (FORMAT.render)(&Request::new(None, "".into(), &window));
+        assert_eq!(json, format!(r#"{{"contents":[{}]}}"#, expect.join(",")));
+    }
+
+    #[test]
+    fn results_name_their_function_and_come_first() {
+        check(
+            r#"[{"role":"user","content":"u"},
+                {"role":"assistant","content":"","toolCalls":[{"id":"1","name":"9f","arguments":"{\"a\":1}"},
+                    {"id":"2","name":"g","arguments":""}]},
+                {"role":"user","content":"v"},
+                {"role":"tool","content":"r","toolCallId":"2","isError":true}]"#,
+            &[
+                r#"{"role":"user","parts":[{"text":"u"}]}"#,
+                concat!(
+                    r#"{"role":"model","parts":[{"functionCall":{"name":"_9f","args":{"a":1}}},"#,
+                    r#"{"functionCall":{"name":"g","args":{}}}]}"#
+                ),
+                concat!(
+                    r#"{"role":"user","parts":[{"functionResponse":{"name":"_9f","#,
+                    r#""response":{"error":"[not run: no result was recorded for this call]"}}},"#,
+                    r#"{"functionResponse":{"name":"g","response":{"error":"r"}}},{"text":"v"}]}"#
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn media_need_a_type_that_is_read() {
+        check(
+            r#"[{"role":"user","content":"","parts":[{"type":"image","url":"https://a.example/b.png"},
+                {"type":"image","url":"https://a.example/b"},{"type":"file","data":"JVBERi0x"}]}]"#,
+            &[concat!(
+                r#"{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://a.example/b.png"}},"#,
+                r#"{"text":"[image]"},{"inlineData":{"mimeType":"application/pdf","data":"JVBERi0x"}}]}"#
+            )],
+        );
+    }
+}

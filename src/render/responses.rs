@@ -275,3 +275,63 @@ fn input_media(media: &Media) -> Object<'_> {
         Source::Url(url) | Source::Text(url) => object.with("file_url", url),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Message;
+
+    #[track_caller]
+    fn check(window: &str, expect: &[&str]) {
+        let window: Vec<Message> = serde_json::from_str(window).unwrap();
+        let window: Vec<_> = window.iter().collect();
+        let json = (FORMAT.render)(&Request::new(None, "".into(), &window));
+        assert_eq!(json, format!(r#"{{"input":[{}]}}"#, expect.join(",")));
+    }
+
+    #[test]
+    fn items_go_back_as_they_came() {
+        check(
+            r#"[{"role":"user","content":"u"},
+                {"role":"assistant","content":"a","provider":"openai-responses",
+                 "toolCalls":[{"id":"c","name":"f","arguments":"{}","itemId":"fc_1"}],
+                 "parts":[{"type":"reasoning","summary":["s"],"encrypted":"e","itemId":"rs_1"},
+                    {"type":"text","text":"a","itemId":"msg_1"},{"type":"toolCall","id":"c"}]},
+                {"role":"tool","content":"r","toolCallId":"c"}]"#,
+            &[
+                r#"{"type":"message","role":"user","content":"u"}"#,
+                concat!(
+                    r#"{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"s"}],"#,
+                    r#""encrypted_content":"e"}"#
+                ),
+                concat!(
+                    r#"{"type":"message","id":"msg_1","role":"assistant","#,
+                    r#""content":[{"type":"output_text","text":"a","annotations":[]}],"status":"completed"}"#
+                ),
+                r#"{"type":"function_call","id":"fc_1","call_id":"c","name":"f","arguments":"{}"}"#,
+                r#"{"type":"function_call_output","call_id":"c","output":"r"}"#,
+            ],
+        );
+    }
+
+    #[test]
+    fn an_item_whose_reasoning_cannot_go_back_loses_its_id() {
+        check(
+            r#"[{"role":"assistant","content":"a","provider":"openai-responses",
+                 "parts":[{"type":"reasoning","text":"t"},{"type":"text","text":"a","itemId":"msg_1"}]}]"#,
+            &[r#"{"type":"message","role":"assistant","content":"a"}"#],
+        );
+    }
+
+    #[test]
+    fn ids_of_calls_are_short_and_unique() {
+        let long = "x".repeat(80);
+        let call = format!(r#"[{{"id":"{long}","name":"f","arguments":""}}]"#);
+        let message = format!(r#"{{"role":"assistant","content":"","toolCalls":{call}}}"#);
+        let window: Vec<Message> = serde_json::from_str(&format!("[{message},{message}]")).unwrap();
+        let json = (FORMAT.render)(&Request::new(None, "".into(), &window.iter().collect::<Vec<_>>()));
+        let id = &long[..MAX_ID];
+        assert!(json.contains(&format!(r#""call_id":"{id}""#)), "{json}");
+        assert_eq!(json.matches(&format!(r#""call_id":"{id}""#)).count(), 2, "a call and its result");
+    }
+}

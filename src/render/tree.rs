@@ -89,9 +89,12 @@ impl<'a> Object<'a> {
     /// The same, without the members of some names.
     #[must_use]
     pub fn with_members_but(mut self, json: Option<&Json>, left_out: &[&str]) -> Self {
+        // The names within one object differ, so only those from before can be taken.
+        let own = self.0.len();
         for (name, value) in json.map(members).unwrap_or_default() {
             let name = Name::Other(name);
-            if !self.has(name.as_str()) && !left_out.contains(&name.as_str()) {
+            let is_taken = self.0[..own].iter().any(|(own, _)| own.as_str() == name.as_str());
+            if !is_taken && !left_out.contains(&name.as_str()) {
                 self.0.push((name, Node::Json(Cow::Owned(value))));
             }
         }
