@@ -518,3 +518,227 @@ describe('in one list', () => {
     assert.equal(toOpenAI(contextOf([message]))[0].content[0].text.length, long.length);
   });
 });
+
+describe('nothing that a provider said is lost', () => {
+  const cite = [{ type: 'url_citation', url_citation: { url, title: 'b', start_index: 0, end_index: 1 } }];
+  const openai = (value) => ({ role: 'assistant', provider: 'openai', ...value });
+  const cases = [
+    [
+      'the thoughts that OpenRouter sends beside plain text', { role: 'assistant', content: 'Hi', reasoning: 'A greeting.' },
+      openai({ content: 'Hi', parts: [{ type: 'reasoning', text: 'A greeting.', providerMetadata: { reasoning: 'A greeting.' } }, text('Hi')] }),
+    ],
+    ['quotations beside plain text', { role: 'assistant', content: 'Hi', annotations: cite }, openai({ content: 'Hi', providerMetadata: { annotations: cite } })],
+    [
+      'members inside what a part or call wraps',
+      {
+        role: 'assistant', content: [{ type: 'image_url', image_url: { url, format: 'image/png' } }],
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}', parsed_arguments: {}, mark: { x: 1 } } }],
+      },
+      openai({
+        content: '[image]', toolCalls: [{ id: 'a', name: 'f', arguments: '{}', providerMetadata: { function: { mark: { x: 1 } } } }],
+        parts: [{ type: 'image', url, providerMetadata: { image_url: { format: 'image/png' } } }, place('a')],
+      }),
+    ],
+    [
+      'what an item of the person has beside its content', { type: 'message', role: 'user', id: 'msg_1', status: 'completed', content: [{ type: 'input_text', text: 'a' }] },
+      { role: 'user', content: 'a', provider: 'openai-responses', providerMetadata: { id: 'msg_1' } },
+    ],
+    [
+      'options of a whole message of results',
+      {
+        role: 'tool', providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+        content: [{ type: 'tool-result', toolCallId: 'a', toolName: 'f', output: { type: 'text', value: 'b' } }],
+      },
+      {
+        role: 'tool', content: 'b', name: 'f', toolCallId: 'a', provider: 'ai-sdk',
+        providerMetadata: { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } },
+      },
+    ],
+  ];
+  for (const [what, value, expected] of cases) {
+    test(what, async () => {
+      assert.deepEqual(from(expected.provider, value), [expected]);
+      assert.deepEqual(timeless(await recentOf(value)), [expected]);
+    });
+  }
+
+  test('and what OpenAI gives but does not take stays behind', async () => {
+    const [quoted] = toOpenAI(contextOf(await recentOf({ role: 'assistant', content: 'Hi', annotations: cite })));
+    assert.deepEqual(quoted, { role: 'assistant', content: 'Hi' });
+    const [called] = toOpenAI(contextOf(await recentOf(cases[2][1])));
+    assert.deepEqual(called.tool_calls, [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }]);
+  });
+
+  // One of each type that the package's `ResponseItem` and `ResponseInputItem` have beside messages, reasoning and calls of functions.
+  const items = [
+    'file_search_call', 'computer_call', 'computer_call_output', 'web_search_call', 'tool_search_call', 'tool_search_output', 'additional_tools', 'compaction',
+    'image_generation_call', 'code_interpreter_call', 'local_shell_call', 'local_shell_call_output', 'shell_call', 'shell_call_output', 'apply_patch_call',
+    'apply_patch_call_output', 'mcp_list_tools', 'mcp_approval_request', 'mcp_approval_response', 'mcp_call', 'compaction_trigger', 'item_reference', 'program',
+    'program_output',
+  ];
+  for (const type of items) {
+    test(`an item ${type} is kept as it came`, async () => {
+      const item = { type, id: 'x_1', role: type === 'additional_tools' ? 'developer' : undefined, call_id: 'y', more: [{ a: null }] };
+      const value = JSON.parse(JSON.stringify(item));
+      const [message] = timeless(await recentOf(item));
+      assert.deepEqual(message, {
+        role: 'assistant', content: '', provider: 'openai-responses', parts: [{ type: 'custom', provider: 'openai-responses', itemId: 'x_1', value }],
+      });
+      assert.deepEqual(toOpenAIResponses(contextOf([message])).input, [value]);
+    });
+  }
+
+  for (const type of ['compaction', 'fallback', 'mcp_tool_use', 'mcp_tool_result', 'mcp_tool_listing', 'tool_addition', 'advisor_tool_result', 'container_upload']) {
+    test(`a block ${type} of Anthropic is kept as it came`, async () => {
+      const block = { type, more: [1] };
+      const [message] = timeless(await recentOf({ role: 'assistant', content: [block, text('a')] }));
+      assert.deepEqual(message.parts, [{ type: 'custom', provider: 'anthropic', value: block }, text('a')]);
+    });
+  }
+});
+
+describe('calls of Gemini without ids', () => {
+  const calls = (...names) => ({ role: 'model', parts: names.map((name) => ({ functionCall: { name, args: {} } })) });
+  const answer = (name, output) => ({ functionResponse: { name, response: { output } } });
+  const user = (...parts) => ({ role: 'user', parts });
+  const pairs = (messages) => messages.filter(({ role }) => role === 'tool').map(({ content, toolCallId }) => [content, toolCallId]);
+
+  const cases = [
+    ['by name, when the answers come in another order', [calls('f', 'g'), user(answer('g', 'G'), answer('f', 'F'))], [['G', 'gemini_1'], ['F', 'gemini_0']]],
+    ['by order among those of one name', [calls('f', 'g', 'f'), user(answer('f', '1'), answer('f', '2'), answer('g', 'G'))], [['1', 'gemini_0'], ['2', 'gemini_2'], ['G', 'gemini_1']]],
+    ['over several contents', [calls('f', 'f'), user(answer('f', '1')), user(answer('f', '2'))], [['1', 'gemini_0'], ['2', 'gemini_1']]],
+    ['with the calls of the latest content', [calls('f', 'f'), user(answer('f', '1')), calls('f'), user(answer('f', '2'))], [['1', 'gemini_0'], ['2', 'gemini_0']]],
+    ['by order alone, when no name fits', [calls('f', 'g'), user(answer('x', '1'), answer('g', 'G'))], [['1', 'gemini_0'], ['G', 'gemini_1']]],
+    ['by their place, when the calls are not there', [user(answer('f', '1'), answer('g', '2'))], [['1', 'gemini_0'], ['2', 'gemini_1']]],
+    [
+      'beside calls that have ids',
+      [
+        { role: 'model', parts: [{ functionCall: { id: 'a', name: 'f', args: {} } }, { functionCall: { name: 'f', args: {} } }] },
+        user(answer('f', '2'), { functionResponse: { id: 'a', name: 'f', response: { output: '1' } } }),
+      ],
+      [['2', 'gemini_1'], ['1', 'a']],
+    ],
+  ];
+  for (const [what, contents, expected] of cases) {
+    test(`are answered ${what}`, async () => {
+      assert.deepEqual(pairs(from('gemini', contents)), expected);
+      assert.deepEqual(pairs(await recentOf(contents)), expected);
+    });
+  }
+
+  test('are the model\'s, also when the content has no role', () => {
+    assert.deepEqual(from('gemini', [{ parts: [{ function_call: { name: 'f', args: {} } }] }, { parts: [{ text: 'a' }] }]).map(({ role }) => role), ['assistant', 'user']);
+  });
+});
+
+describe('files of the AI SDK', () => {
+  const pdf = 'application/pdf';
+  const cases = [
+    ['an address as a string', { data: 'https://a.example/c.pdf', mediaType: pdf }, { type: 'file', url: 'https://a.example/c.pdf', mediaType: pdf }],
+    ['an address that says so', { data: { type: 'url', url: new URL('https://a.example/c.pdf') }, mediaType: pdf }, { type: 'file', url: 'https://a.example/c.pdf', mediaType: pdf }],
+    ['bytes that say so', { data: { type: 'data', data: new Uint8Array([1, 2, 3]) }, mediaType: 'image/png' }, { type: 'image', data: 'AQID', mediaType: 'image/png' }],
+    ['a text', { data: { type: 'text', text: 'the text' }, mediaType: 'text/plain' }, { type: 'file', text: 'the text', mediaType: 'text/plain' }],
+    ['base64 in the alphabet of addresses', { data: '-_-_', mediaType: 'image/png', filename: 'a.png' }, { type: 'image', data: '+/+/', mediaType: 'image/png', providerMetadata: { filename: 'a.png' } }],
+  ];
+  for (const [what, part, expected] of cases) {
+    test(`${what}`, async () => {
+      const value = { role: 'user', content: [text('See'), { type: 'file', ...part }] };
+      assert.deepEqual(from('ai-sdk', value)[0].parts, [text('See'), expected]);
+      const messages = await recentOf(value);
+      assert.deepEqual(messages[0].parts, [text('See'), expected]);
+      for (const { name, render, check } of FORMATS) assert.deepEqual(check(render(contextOf(messages))), [], name);
+    });
+  }
+
+  test('the ids of a file at its providers go back as they came', async () => {
+    const part = { type: 'file', data: { type: 'reference', reference: { openai: 'file-1', anthropic: 'file_1' } }, mediaType: pdf };
+    const messages = await recentOf({ role: 'user', content: [text('See'), part] });
+    assert.deepEqual(toAISDK(contextOf(messages)).messages, [{ role: 'user', content: [text('See'), part] }]);
+  });
+
+  for (const [data, message] of [[{ type: 'odd' }, /content\[0\]\.data has the unknown type odd/], [{ type: 'text' }, /content\[0\]\.data\.text must be a string/], [{ type: 'url' }, /content\[0\]\.data\.url must be a string, a URL or bytes/]]) {
+    test(`not ${JSON.stringify(data)}`, () => assert.throws(() => from('ai-sdk', { role: 'user', content: [{ type: 'file', data, mediaType: pdf }] }), message));
+  }
+});
+
+describe('a tool that the provider of a UIMessage ran', () => {
+  const call = { type: 'tool-web_search', toolCallId: 'srvtoolu_1', input: { query: 'brakes' }, providerExecuted: true };
+  const meta = { anthropic: { a: 1 } };
+  const ui = (part) => ({ id: '1', role: 'assistant', parts: [{ type: 'step-start' }, { ...call, ...part }, { type: 'text', text: 'Pads.' }] });
+
+  for (const part of [
+    { state: 'output-available', output: { rows: [1] } }, { state: 'output-available', output: 'found', callProviderMetadata: meta },
+    { state: 'output-available', output: 'found', resultProviderMetadata: meta }, { state: 'output-error', errorText: 'broken', resultProviderMetadata: meta },
+  ]) {
+    test(`is sent as the SDK itself would send it: ${JSON.stringify(part)}`, async () => {
+      const messages = await recentOf(ui(part));
+      assert.deepEqual(messages.map(({ role }) => role), ['assistant']);
+      // What comes before the model's first words is only said where a request has to begin with the person.
+      const sent = toAISDK(contextOf(messages)).messages.at(-1);
+      assert.deepEqual(JSON.parse(JSON.stringify(sent)), JSON.parse(JSON.stringify((await convertToModelMessages([ui(part)]))[0])));
+    });
+  }
+
+  test('is kept but not sent before its result is there', async () => {
+    const messages = await recentOf(ui({ state: 'input-available' }));
+    assert.deepEqual(messages[0].parts, [{ type: 'custom', provider: 'ai-sdk-ui', value: { ...call, state: 'input-available' } }, text('Pads.')]);
+    assert.doesNotMatch(JSON.stringify(toAISDK(contextOf(messages))), /srvtoolu_1/);
+  });
+
+  test('parts of later versions are sent as their model messages have them', async () => {
+    const parts = [
+      { type: 'reasoning-file', mediaType: 'image/png', url, providerMetadata: meta }, { type: 'custom', kind: 'anthropic.compaction', providerMetadata: meta }, text('Pads.'),
+    ];
+    const [message] = await recentOf({ id: '1', role: 'assistant', parts });
+    assert.deepEqual(message.parts.map(({ value }) => value), [
+      { type: 'reasoning-file', data: url, mediaType: 'image/png', providerOptions: meta }, { type: 'custom', kind: 'anthropic.compaction', providerOptions: meta }, undefined,
+    ]);
+  });
+
+  for (const [parts, message] of [[[5], /parts\[0\] must be an object/], [[{}], /parts\[0\]\.type must be a string/], [[{ ...call, state: 'output-available', toolCallId: '' }], /parts\[0\]\.toolCallId/]]) {
+    test(`throws for ${JSON.stringify(parts)}`, () => assert.throws(() => from('ai-sdk', { role: 'assistant', parts }), message));
+  }
+});
+
+describe('what is read is a copy', () => {
+  const nested = (value) => ({ role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: { deep: [value] } }] });
+  const circular = {};
+  circular.self = circular;
+  for (const [what, value] of [['a function', () => 1], ['a symbol', Symbol('a')], ['a BigInt', 1n], ['a circle', circular]]) {
+    test(`and ${what} is an error`, () => {
+      assert.throws(() => from('anthropic', nested(value)), { name: 'TypeError', code: 'ERR_MEMORYLINE_INVALID_ARGUMENT', message: /content\[0\]\.input cannot be stored as JSON/ });
+    });
+  }
+
+  test('that later changes do not reach', () => {
+    const value = nested({ x: 1 });
+    const [message] = from('anthropic', value);
+    value.content[0].input.deep[0].x = 2;
+    assert.deepEqual(message.toolCalls[0].arguments, { deep: [{ x: 1 }] });
+  });
+
+  test('with bytes at any depth as base64', () => {
+    assert.deepEqual(from('anthropic', nested(Buffer.from([1, 2, 3])))[0].toolCalls[0].arguments, { deep: ['AQID'] });
+  });
+
+  test('in which __proto__ is a member like any other', async () => {
+    const value = JSON.parse('{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"__proto__":{"polluted":1}},"__proto__":{"polluted":2}}]}');
+    const [message] = await recentOf(value);
+    assert.equal(JSON.stringify(message.toolCalls), '[{"id":"a","name":"f","arguments":{"__proto__":{"polluted":1}},"providerMetadata":{"__proto__":{"polluted":2}}}]');
+    assert.equal({}.polluted, undefined);
+  });
+
+  test('of as many parts and items as there are', () => {
+    const many = (value) => Array.from({ length: 200_000 }, () => value);
+    const count = (provider, value) => from(provider, value).flatMap(({ parts }) => parts).length;
+    assert.equal(count('openai', { role: 'user', content: many({ type: 'text', text: 'a' }) }), 200_000);
+    assert.equal(count('openai-responses', { role: 'assistant', content: many({ type: 'output_text', text: 'a' }) }), 200_000);
+    assert.equal(count('openai-responses', many({ type: 'web_search_call' })), 200_000);
+  });
+
+  test('content that is neither text nor a list is an error, also beside parts', () => {
+    for (const content of [5, null, {}]) {
+      assert.throws(() => createMemory().session('s').add({ role: 'user', content, parts: [text('a')] }), /message content must be a string/);
+    }
+  });
+});

@@ -37,6 +37,8 @@ function copyOf(value, where) {
   let json;
   try {
     json = JSON.stringify(value, function plain(key, member) {
+      // JSON would leave these out without a word.
+      if (typeof member === 'function' || typeof member === 'symbol') throw new TypeError(`${key} is a ${typeof member}`);
       // `toJSON` of a Buffer has already been called: the bytes are still in the holder.
       return isObject(this[key]) && isBytes(this[key]) ? base64Of(this[key]) : member;
     });
@@ -56,6 +58,11 @@ function withoutUndefined(object) {
   return defined;
 }
 
+/** Adds `items` behind `list`, however many they are: as arguments of one call there can be too many. */
+function append(list, items) {
+  for (const item of items) list.push(item);
+}
+
 /** Sets a member of its own, also one called `__proto__`. */
 function setOwn(object, name, value) {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
@@ -69,7 +76,9 @@ function mediaData(data, where) {
   need(typeof data === 'string', `${where} must be bytes or base64`);
   if (data.startsWith('data:')) return { url: data };
   // Base64 in lines, as mails have it, is taken; providers want it in one.
-  const joined = /\s/.test(data) ? data.replace(/\s+/g, '') : data;
+  let joined = /\s/.test(data) ? data.replace(/\s+/g, '') : data;
+  // So is the alphabet for addresses, which only some of them take.
+  if (/[-_]/.test(joined)) joined = joined.replaceAll('-', '+').replaceAll('_', '/');
   need(BASE64.test(joined), `${where} must be bytes or base64`);
   return { data: joined };
 }
@@ -181,6 +190,7 @@ function mediaType(type) {
 }
 
 module.exports = {
+  append,
   base64Of,
   composeMessage,
   contentText,

@@ -3,7 +3,7 @@
 // Messages of Vercel's AI SDK: those that models take (`ModelMessage`) and those that chats show (`UIMessage`).
 
 const { isObject } = require('../checks.js');
-const { composeMessage, copyOf, isBytes, mediaData, mediaType, metadataOf, need, withoutUndefined } = require('../content.js');
+const { append, composeMessage, copyOf, isBytes, mediaData, mediaType, metadataOf, need, withoutUndefined } = require('../content.js');
 
 const name = 'ai-sdk';
 
@@ -11,15 +11,30 @@ const ROLES = ['system', 'user', 'assistant', 'tool'];
 
 const BLOCKS = ['tool-call', 'tool-result', 'tool-approval-request', 'tool-approval-response', 'reasoning-file'];
 
+const ADDRESS = /^[a-z][a-z0-9+.-]*:/i;
+
+/** Whether what a file holds is in a form that only this SDK has: an address, or an object that says what it is. */
+const isFileData = (data) =>
+  (isObject(data) && !isBytes(data)) || (typeof data === 'string' && !data.startsWith('data:') && ADDRESS.test(data.slice(0, 32)));
+
+/** The id that a file has at each of its providers: nothing that another API could read. */
+const isReference = (data) => {
+  if (!isObject(data) || isBytes(data) || data instanceof URL) return false;
+  return typeof data.type !== 'string' || data.type === 'reference';
+};
+
 const isBlock = (block) =>
   isObject(block) &&
   (BLOCKS.includes(block.type) ||
     block.providerOptions !== undefined ||
     (block.type === 'image' && block.image !== undefined) ||
-    (block.type === 'file' && (block.filename !== undefined || block.data instanceof URL)));
+    (block.type === 'file' && (block.filename !== undefined || isFileData(block.data))) ||
+    (block.type === 'custom' && typeof block.kind === 'string' && block.value === undefined));
+
+const UI_PART = /^(text|reasoning|reasoning-file|file|custom|step-start|dynamic-tool|(tool|data|source)-.+|.+-message)$/;
 
 const isUIMessage = (value) =>
-  Array.isArray(value.parts) && typeof value.content !== 'string' && value.parts.every((part) => typeof part?.type === 'string');
+  Array.isArray(value.parts) && value.content === undefined && value.parts.every((part) => UI_PART.test(part?.type));
 
 function recognises(value) {
   if (!ROLES.includes(value.role)) return false;
@@ -31,13 +46,21 @@ function recognises(value) {
 function readSource(data, where) {
   if (data instanceof URL) return { url: data.href };
   if (isBytes(data)) return mediaData(data, where);
+  if (isObject(data)) {
+    if (data.type === 'data') return readSource(data.data, `${where}.data`);
+    if (data.type === 'url') return readSource(data.url, `${where}.url`);
+    need(data.type === 'text', `${where} has the unknown type ${String(data.type)}`);
+    need(typeof data.text === 'string', `${where}.text must be a string`);
+    return { text: data.text };
+  }
   need(typeof data === 'string', `${where} must be a string, a URL or bytes`);
-  return /^[a-z][a-z0-9+.-]*:/i.test(data) ? { url: data } : mediaData(data, where);
+  return ADDRESS.test(data.slice(0, 32)) ? { url: data } : mediaData(data, where);
 }
 
 function readFile(data, type, filename, where) {
-  const kind = mediaType(type);
-  const part = { type: kind, ...readSource(data, where), mediaType: type ?? undefined };
+  const source = readSource(data, where);
+  const kind = source.text === undefined ? mediaType(type) : 'file';
+  const part = { type: kind, ...source, mediaType: type ?? undefined };
   return kind === 'file' ? { ...part, name: filename ?? undefined } : part;
 }
 
@@ -57,6 +80,8 @@ const PROOFS = {
   google: ({ thoughtSignature: signature }) => ({ signature }),
 };
 
+const custom = (part, where) => ({ type: 'custom', provider: name, value: copyOf(part, where) });
+
 function readPart(part, where) {
   need(isObject(part), `${where} must be an object`);
   const metadata = (...known) => metadataOf(part, ['type', ...known], where);
@@ -66,11 +91,13 @@ function readPart(part, where) {
       return { type: 'text', text: part.text, providerMetadata: metadata('text') };
     case 'image': {
       const { mediaType: type, image } = part;
+      if (isReference(image)) return custom(part, where);
       const source = readSource(image, `${where}.image`);
       return { type: 'image', ...source, mediaType: type ?? undefined, providerMetadata: metadata('image', 'mediaType') };
     }
     case 'file': {
       const { data, mediaType: type, filename } = part;
+      if (isReference(data)) return custom(part, where);
       const file = readFile(data, type, filename, `${where}.data`);
       return { ...file, providerMetadata: metadata('data', 'mediaType', file.type === 'file' ? 'filename' : '') };
     }
@@ -82,7 +109,7 @@ function readPart(part, where) {
       // Both were of the turn in which they were made; no later turn takes them.
       return { type: 'custom', provider: `${name}-approval`, value: copyOf(part, where) };
     default:
-      return { type: 'custom', provider: name, value: copyOf(part, where) };
+      return custom(part, where);
   }
 }
 
@@ -139,8 +166,10 @@ function readOutputPart(part, where) {
     case 'file-url':
     case 'image-url':
       return file({ type: part.type === 'image-url' ? 'image' : 'file', ...readSource(part.url, `${where}.url`) });
+    case 'file':
+      return isReference(part.data) ? custom(part, where) : file(readFile(part.data, part.mediaType, undefined, `${where}.data`));
     default:
-      return { type: 'custom', provider: name, value: copyOf(part, where) };
+      return custom(part, where);
   }
 }
 
@@ -183,6 +212,9 @@ function readModelMessage(message) {
     }
   });
   if (role === 'tool') {
+    // Options of the whole message hold for its last part, unless that has its own.
+    const last = results.at(-1);
+    if (last !== undefined && providerMetadata !== undefined) last.providerMetadata = { ...providerMetadata, ...last.providerMetadata };
     const kept = parts.length > 0 ? [composeMessage('assistant', parts, [], { provider: name })] : [];
     return [...results, ...kept];
   }
@@ -206,25 +238,67 @@ function readUIPart(part, where) {
       return { type: 'reasoning', text: part.text, ...proofOf(options), providerMetadata };
     case 'file':
       return { ...readFile(part.url, part.mediaType, part.filename, `${where}.url`), providerMetadata };
+    case 'reasoning-file':
+      return custom(withoutUndefined({ type: part.type, data: part.url, mediaType: part.mediaType, providerOptions: options }), where);
+    case 'custom':
+      return custom(withoutUndefined({ type: part.type, kind: part.kind, providerOptions: options }), where);
     default:
       // Sources and data are for the person who reads, not for the model.
-      return { type: 'custom', provider: `${name}-ui`, value: copyOf(part, where) };
+      return shown(part, where);
   }
+}
+
+/** A part that is kept for the person alone. */
+const shown = (part, where) => ({ type: 'custom', provider: `${name}-ui`, value: copyOf(part, where) });
+
+/** What a tool of the app, or of the provider, returned; undefined as long as it has not. */
+function outputOf(part) {
+  switch (part.state) {
+    case 'output-available':
+      return typeof part.output === 'string' ? { type: 'text', value: part.output } : { type: 'json', value: part.output ?? null };
+    case 'output-error': {
+      const value = String(part.errorText ?? 'error');
+      return part.providerExecuted === true ? { type: 'error-json', value } : { type: 'error-text', value };
+    }
+    case 'output-denied':
+      return withoutUndefined({ type: 'execution-denied', reason: part.approval?.reason });
+    default:
+      return undefined;
+  }
+}
+
+/** What the provider wants back with a call. When it failed, the SDK has it with the result. */
+function callOptions(part) {
+  return part.callProviderMetadata ?? (part.state === 'output-error' ? part.resultProviderMetadata : undefined) ?? undefined;
+}
+
+/** The parts for a tool that the provider ran: call and result stand in the model's message and go back as they came. */
+function readProviderTool(part, where) {
+  const output = outputOf(part);
+  // A call whose result never came would be refused.
+  if (output === undefined || part.state === 'output-denied') return [shown(part, where)];
+  need(typeof part.toolCallId === 'string' && part.toolCallId !== '', `${where}.toolCallId must be a non-empty string`);
+  const call = { toolCallId: part.toolCallId, toolName: toolName(part) };
+  const called = callOptions(part);
+  const returned = part.resultProviderMetadata ?? part.callProviderMetadata ?? undefined;
+  const input = part.input ?? part.rawInput ?? {};
+  const blocks = [
+    { type: 'tool-call', ...call, input, providerExecuted: true, providerOptions: called },
+    { type: 'tool-result', ...call, output, providerOptions: returned },
+  ];
+  return blocks.map((block) => custom(withoutUndefined(block), where));
 }
 
 /** The call of a tool part, and its result when there is one. */
 function readTool(part, where) {
   const given = { ...part, toolName: toolName(part), input: part.input ?? part.rawInput ?? {} };
   const call = readCall({ toolCallId: given.toolCallId, toolName: given.toolName, input: given.input }, where);
-  const options = part.callProviderMetadata === undefined ? undefined : copyOf(part.callProviderMetadata, where);
-  if (options !== undefined) call.providerMetadata = { providerOptions: options };
-  const output = {
-    'output-available': () => (typeof part.output === 'string' ? { type: 'text', value: part.output } : { type: 'json', value: part.output ?? null }),
-    'output-error': () => ({ type: 'error-text', value: String(part.errorText ?? 'error') }),
-    'output-denied': () => ({ type: 'execution-denied', reason: part.approval?.reason }),
-  }[part.state]?.();
+  const metadata = callOptions(part);
+  if (metadata !== undefined) call.providerMetadata = { providerOptions: copyOf(metadata, `${where}.callProviderMetadata`) };
+  const output = outputOf(part);
   if (output === undefined) return [call, undefined];
-  return [call, readResult(withoutUndefined({ toolCallId: call.id, toolName: call.name, output: withoutUndefined(output) }), where)];
+  const result = { toolCallId: call.id, toolName: call.name, output, providerOptions: part.callProviderMetadata ?? undefined };
+  return [call, readResult(withoutUndefined(result), where)];
 }
 
 function readUIMessage(message) {
@@ -232,16 +306,22 @@ function readUIMessage(message) {
   let [parts, calls, results] = [[], [], []];
   const finish = () => {
     if (parts.length > 0) messages.push(composeMessage(message.role, parts, calls, { provider: name }));
-    messages.push(...results);
+    append(messages, results);
     [parts, calls, results] = [[], [], []];
   };
   message.parts.forEach((part, index) => {
     const where = `parts[${index}]`;
+    need(isObject(part), `${where} must be an object`);
+    need(typeof part.type === 'string', `${where}.type must be a string`);
     if (part.type === 'step-start') {
       finish();
     } else if (isTool(part) && message.role === 'assistant') {
       // A call that is still being written has not been made.
       if (part.state === 'input-streaming') return;
+      if (part.providerExecuted === true) {
+        append(parts, readProviderTool(part, where));
+        return;
+      }
       const [call, result] = readTool(part, where);
       calls.push(call);
       parts.push({ type: 'toolCall', id: call.id });
@@ -261,7 +341,8 @@ function readUIMessage(message) {
 function readMessage(message) {
   need(isObject(message), 'an AI SDK message must be an object');
   need(ROLES.includes(message.role), `unknown message role ${String(message.role)}`);
-  return isUIMessage(message) ? readUIMessage(message) : readModelMessage(message);
+  const isShown = message.content === undefined && Array.isArray(message.parts);
+  return isShown ? readUIMessage(message) : readModelMessage(message);
 }
 
 const read = (values) => values.flatMap(readMessage);

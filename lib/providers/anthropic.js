@@ -14,7 +14,7 @@ const isAnswer = (value) => value.type === 'message' && (value.stop_reason !== u
 
 /** Blocks that only this API has. */
 const BLOCKS =
-  /^(tool_use|tool_result|thinking|redacted_thinking|document|search_result|container_upload|server_tool_use|mcp_tool_use|.+_tool_result)$/;
+  /^(tool_use|thinking|redacted_thinking|document|search_result|container_upload|compaction|fallback|.+_tool_use|(.+_)?tool_(result|listing|addition|removal))$/;
 
 const isBlock = (block) =>
   isObject(block) &&

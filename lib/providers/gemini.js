@@ -23,7 +23,7 @@ const SPELLINGS = {
 const KINDS = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse', 'executableCode', 'codeExecutionResult'];
 
 function recognises(value) {
-  if (!Array.isArray(value.parts) || typeof value.content === 'string') return false;
+  if (!Array.isArray(value.parts) || value.content !== undefined) return false;
   const isRole = value.role === undefined || Object.hasOwn(ROLES, value.role);
   return isRole && value.parts.every((part) => isObject(part) && typeof part.type !== 'string');
 }
@@ -74,23 +74,49 @@ function readPart(part, where) {
   }
 }
 
-/**
- * The id of a call or of its answer. Where the API gave none it pairs them by order, and so do the ids that are made
- * here: the first call of a content and the first answer of the next get the same.
- */
-const idOf = (given, index) => (typeof given === 'string' && given !== '' ? given : `gemini_${index}`);
+const isId = (given) => typeof given === 'string' && given !== '';
+
+/** The id of a call, or of its answer when the call is not known, to which the API gave none: its place among them. */
+const idAt = (index) => `gemini_${index}`;
+
+/** The calls without an id of their own that wait for an answer. The API pairs them by name and order. */
+class OpenCalls {
+  #names = new Map();
+  #ids = new Map();
+
+  /** The calls of one content; those of earlier ones wait no longer. */
+  constructor(calls = []) {
+    for (const { id, name: called, providerMetadata } of calls) {
+      if (providerMetadata?.generatedId !== true) continue;
+      this.#names.set(id, called);
+      if (!this.#ids.has(called)) this.#ids.set(called, []);
+      this.#ids.get(called).push(id);
+    }
+    for (const ids of this.#ids.values()) ids.reverse();
+  }
+
+  /** The id of the call that an answer of this name is for: the first of this name, else the first of all. */
+  take(called) {
+    const ids = this.#ids.get(called) ?? [];
+    let id = ids.pop();
+    while (id !== undefined && !this.#names.has(id)) id = ids.pop();
+    id ??= this.#names.keys().next().value;
+    this.#names.delete(id);
+    return id;
+  }
+}
 
 function readCall(part, index, where) {
   const call = part.functionCall;
   need(isObject(call), `${where}.functionCall must be an object`);
   need(typeof call.name === 'string' && call.name !== '', `${where}.functionCall.name must be a non-empty string`);
-  const id = idOf(call.id, index);
+  const isGiven = isId(call.id);
   const metadata = metadataOf(part, ['functionCall'], where);
   return withoutUndefined({
-    id,
+    id: isGiven ? call.id : idAt(index),
     name: call.name,
     arguments: copyOf(call.args ?? {}, `${where}.functionCall.args`),
-    providerMetadata: id === call.id ? metadata : { ...metadata, generatedId: true },
+    providerMetadata: isGiven ? metadata : { ...metadata, generatedId: true },
   });
 }
 
@@ -100,7 +126,7 @@ function plainResponse(response) {
   return rest.length === 0 && (key === 'output' || key === 'error') && typeof value === 'string' ? value : undefined;
 }
 
-function readResponse(part, index, where) {
+function readResponse(part, index, open, where) {
   const answer = part.functionResponse;
   need(isObject(answer), `${where}.functionResponse must be an object`);
   const response = copyOf(answer.response ?? {}, `${where}.functionResponse.response`);
@@ -116,18 +142,21 @@ function readResponse(part, index, where) {
   const said = { type: 'text', text: text ?? JSON.stringify(response) };
   return composeMessage('tool', said.text === '' && pictures.length === 0 ? [] : [said, ...pictures], [], {
     name: answer.name,
-    toolCallId: idOf(answer.id, index),
+    toolCallId: isId(answer.id) ? answer.id : (open.take(answer.name) ?? idAt(index)),
     provider: name,
     isError: text !== undefined && Object.hasOwn(response, 'error'),
     providerMetadata: Object.keys(metadata).length > 0 ? metadata : undefined,
   });
 }
 
-function readContent(content) {
+const isCall = (part) => part?.functionCall !== undefined || part?.function_call !== undefined;
+
+function readContent(content, open) {
   need(isObject(content), 'a Gemini content must be an object');
-  const role = content.role ?? 'user';
-  need(Object.hasOwn(ROLES, role), `unknown message role ${String(role)}`);
+  need(content.role == null || Object.hasOwn(ROLES, content.role), `unknown message role ${String(content.role)}`);
   need(Array.isArray(content.parts), 'parts must be a list');
+  // The API takes a content without a role for the person's, who calls nothing.
+  const role = content.role ?? (content.parts.some(isCall) ? 'model' : 'user');
   const results = [];
   const calls = [];
   const parts = [];
@@ -136,7 +165,7 @@ function readContent(content) {
     need(isObject(given), `${where} must be an object`);
     const part = respelled(given);
     if (part.functionResponse !== undefined) {
-      results.push(readResponse(part, results.length, where));
+      results.push(readResponse(part, results.length, open, where));
     } else if (part.functionCall !== undefined) {
       const call = readCall(part, calls.length, where);
       calls.push(call);
@@ -149,6 +178,14 @@ function readContent(content) {
   return [...results, composeMessage(ROLES[role], parts, calls, { provider: name })];
 }
 
-const read = (values) => values.flatMap(readContent);
+function read(contents) {
+  let open = new OpenCalls();
+  return contents.flatMap((content) => {
+    const messages = readContent(content, open);
+    const calls = messages.at(-1)?.toolCalls;
+    if (calls !== undefined) open = new OpenCalls(calls);
+    return messages;
+  });
+}
 
 module.exports = { name, read, recognises };

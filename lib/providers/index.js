@@ -3,7 +3,7 @@
 // Messages of providers, recognised by their shape and read as messages of this library.
 
 const { checkMessage, isObject } = require('../checks.js');
-const { composeMessage, contentText, copyOf, need, normalizePart, withoutUndefined } = require('../content.js');
+const { append, composeMessage, contentText, copyOf, need, normalizePart, withoutUndefined } = require('../content.js');
 const { invalidArgument } = require('../errors.js');
 const aiSdk = require('./ai-sdk.js');
 const anthropic = require('./anthropic.js');
@@ -14,7 +14,8 @@ const responses = require('./responses.js');
 /** Each reads a list of its values. Tried in this order: the shapes that are most their own come first. */
 const PROVIDERS = [anthropic, responses, aiSdk, openai, gemini];
 
-const NAMES = ['openai', 'openai-responses', 'anthropic', 'ai-sdk', 'gemini'];
+/** Their names, in the order in which errors and documents list them. */
+const PROVIDER_NAMES = ['openai', 'openai-responses', 'anthropic', 'ai-sdk', 'gemini'];
 
 /** Whole answers, and what of them is a message. */
 const ANSWERS = {
@@ -25,7 +26,7 @@ const ANSWERS = {
 
 function from(provider, value) {
   const reader = PROVIDERS.find(({ name }) => name === provider);
-  if (reader === undefined) throw invalidArgument(`provider must be one of ${NAMES.join(', ')}`);
+  if (reader === undefined) throw invalidArgument(`provider must be one of ${PROVIDER_NAMES.join(', ')}`);
   const list = Array.isArray(value) ? value : [value];
   list.forEach(refuseAnswer);
   return reader.read(list);
@@ -48,6 +49,8 @@ function isPlain(message) {
     message.providerOptions === undefined &&
     message.type === undefined &&
     message.audio === undefined &&
+    message.annotations === undefined &&
+    message.reasoning === undefined &&
     message.reasoning_content === undefined &&
     message.reasoning_details === undefined &&
     message.function_call === undefined
@@ -64,9 +67,9 @@ function readMessages(list) {
   for (let start = 0; start < list.length; ) {
     const reader = readerOf(list[start]);
     let end = start + 1;
-    // Items are read together: what the model made in a row is one message.
-    if (reader === responses) while (end < list.length && readerOf(list[end]) === responses) end += 1;
-    messages.push(...(reader === undefined ? [ownMessage(list[start])] : reader.read(list.slice(start, end))));
+    // What comes from one provider is read together: items in a row are one message, and answers find their calls.
+    if (reader !== undefined) while (end < list.length && readerOf(list[end]) === reader) end += 1;
+    append(messages, reader === undefined ? [ownMessage(list[start])] : reader.read(list.slice(start, end)));
     start = end;
   }
   messages.forEach(checkMessage);
@@ -88,6 +91,8 @@ function ownMessage(message) {
   const list = message[member];
   if (member === 'parts' && list !== undefined) need(Array.isArray(list), 'parts must be a list');
   if (!Array.isArray(list)) return message;
+  // Parts win over the content, but the content that came with them is still one.
+  if (member === 'parts' && message.content !== undefined && !Array.isArray(message.content)) checkMessage(message);
   // What is wrong with the rest is said first, in the order in which a message is checked.
   checkMessage({ ...message, content: '' });
   const parts = list.map((part, index) => normalizePart(part, `${member}[${index}]`));
@@ -104,4 +109,4 @@ function ownMessage(message) {
   return withoutUndefined({ ...composed, content, toolCalls, at, meta });
 }
 
-module.exports = { from, readMessages };
+module.exports = { PROVIDER_NAMES, from, readMessages };

@@ -3,7 +3,7 @@
 // Messages of OpenAI's Chat Completions API, which many services speak.
 
 const { isObject } = require('../checks.js');
-const { composeMessage, copyOf, mediaData, metadataOf, need, withoutUndefined } = require('../content.js');
+const { append, composeMessage, copyOf, mediaData, metadataOf, need, withoutUndefined } = require('../content.js');
 
 const name = 'openai';
 
@@ -17,14 +17,23 @@ const REASONING = ['reasoning_content', 'reasoning', 'reasoning_details'];
 
 const BLOCKS = ['image_url', 'input_audio', 'refusal'];
 
-const KNOWN = ['role', 'content', 'name', 'refusal', 'tool_calls', 'tool_call_id', ...REASONING, 'audio', 'annotations'];
+/** What OpenAI's package makes of the text for the app (`parsed`) says nothing that the text does not. */
+const KNOWN = ['role', 'content', 'name', 'refusal', 'tool_calls', 'tool_call_id', ...REASONING, 'audio', 'parsed'];
 
 const isBlock = (block) => BLOCKS.includes(block?.type) || (block?.type === 'file' && isObject(block.file));
 
 function recognises(value) {
   if (!Object.hasOwn(ROLES, value.role) || value.role === 'developer' || value.role === 'function') return false;
   if (Array.isArray(value.content) && value.content.some(isBlock)) return true;
+  if (typeof value.reasoning === 'string' || Array.isArray(value.annotations)) return true;
   return MARKS.some((mark) => value[mark] !== undefined);
+}
+
+/** The metadata of a part or call and, under the name of the object that it wraps, what nobody read of that. */
+function wrappedMetadata(outer, known, member, knownInside, where) {
+  const metadata = metadataOf(outer, ['type', member, ...known], where);
+  const inside = metadataOf(outer[member], knownInside, `${where}.${member}`);
+  return inside === undefined ? metadata : { ...metadata, [member]: inside };
 }
 
 function readPart(part, where) {
@@ -39,7 +48,7 @@ function readPart(part, where) {
     case 'image_url': {
       const url = part.image_url?.url;
       need(typeof url === 'string', `${where}.image_url.url must be a string`);
-      const metadata = metadataOf(part, ['type', 'image_url'], where);
+      const metadata = wrappedMetadata(part, [], 'image_url', ['url', 'detail'], where);
       return { type: 'image', url, detail: part.image_url.detail ?? undefined, providerMetadata: metadata };
     }
     case 'input_audio': {
@@ -47,14 +56,16 @@ function readPart(part, where) {
       const { data, format } = part.input_audio;
       const type = format === 'mp3' ? 'audio/mpeg' : `audio/${format ?? 'wav'}`;
       const source = mediaData(data, `${where}.input_audio.data`);
-      return { type: 'audio', ...source, mediaType: type, providerMetadata: metadataOf(part, ['type', 'input_audio'], where) };
+      const metadata = wrappedMetadata(part, [], 'input_audio', ['data', 'format'], where);
+      return { type: 'audio', ...source, mediaType: type, providerMetadata: metadata };
     }
     case 'file': {
       need(isObject(part.file), `${where}.file must be an object`);
       const { file_id: fileId, file_data: data, filename } = part.file;
       need(fileId != null || data != null, `${where}.file needs file_data or file_id`);
       const source = data == null ? { fileId } : mediaData(data, `${where}.file.file_data`);
-      return { type: 'file', ...source, name: filename ?? undefined, providerMetadata: metadataOf(part, ['type', 'file'], where) };
+      const metadata = wrappedMetadata(part, [], 'file', ['file_id', 'file_data', 'filename'], where);
+      return { type: 'file', ...source, name: filename ?? undefined, providerMetadata: metadata };
     }
     default:
       return { type: 'custom', provider: name, value: copyOf(part, where) };
@@ -64,7 +75,8 @@ function readPart(part, where) {
 function readCall(call, where) {
   need(isObject(call) && typeof call.id === 'string' && call.id !== '', `${where}.id must be a non-empty string`);
   const isCustom = isObject(call.custom);
-  const called = isCustom ? call.custom : call.function;
+  const member = isCustom ? 'custom' : 'function';
+  const called = call[member];
   need(isObject(called), `${where}.function must be an object`);
   need(typeof called.name === 'string' && called.name !== '', `${where}.function.name must be a non-empty string`);
   const given = isCustom ? called.input : called.arguments;
@@ -73,7 +85,7 @@ function readCall(call, where) {
     name: called.name,
     arguments: typeof given === 'string' ? given : copyOf(given ?? {}, `${where}.function.arguments`),
     custom: isCustom ? true : undefined,
-    providerMetadata: metadataOf(call, ['id', 'type', 'index', 'function', 'custom'], where),
+    providerMetadata: wrappedMetadata(call, ['id', 'index'], member, ['name', 'arguments', 'input', 'parsed_arguments'], where),
   });
 }
 
@@ -107,7 +119,7 @@ function readMessage(message) {
   need(isContent, 'message content must be a string or a list of parts');
   const parts = [...readReasoning(message), ...readAudio(message.audio)];
   if (Array.isArray(content)) {
-    parts.push(...content.map((part, index) => withoutUndefined(readPart(part, `content[${index}]`))));
+    append(parts, content.map((part, index) => withoutUndefined(readPart(part, `content[${index}]`))));
   } else if (content != null && (content !== '' || parts.length > 0)) {
     parts.push({ type: 'text', text: content });
   }

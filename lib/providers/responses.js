@@ -3,7 +3,7 @@
 // Items of OpenAI's Responses API: those of `response.output`, and those of a request's `input`.
 
 const { isObject } = require('../checks.js');
-const { composeMessage, copyOf, mediaData, metadataOf, need, withoutUndefined } = require('../content.js');
+const { append, composeMessage, copyOf, mediaData, metadataOf, need, withoutUndefined } = require('../content.js');
 
 const name = 'openai-responses';
 
@@ -14,14 +14,16 @@ const CALLS = { function_call: ['arguments', false], custom_tool_call: ['input',
 
 const RESULTS = ['function_call_output', 'custom_tool_call_output'];
 
-const ITEM = /^(message|reasoning|item_reference|compaction|.+_(call|call_output|list_tools|approval_request|approval_response))$/;
+const ITEM =
+  /^(reasoning|item_reference|compaction|compaction_trigger|additional_tools|program|.+_(call|output|list_tools|approval_request|approval_response))$/;
 
 const CONTENT = ['input_text', 'output_text', 'input_image', 'input_file', 'reasoning_text'];
 
 const hasContent = (value) => Array.isArray(value.content) && value.content.some((part) => CONTENT.includes(part?.type));
 
 function recognises(value) {
-  if (value.role === undefined) return typeof value.type === 'string' && ITEM.test(value.type);
+  // Some items beside messages have a role, too.
+  if (typeof value.type === 'string' && ITEM.test(value.type)) return true;
   if (!Object.hasOwn(ROLES, value.role)) return false;
   return hasContent(value) || (value.type === 'message' && value.usage === undefined && value.stop_reason === undefined);
 }
@@ -62,11 +64,16 @@ function contentParts(content, where) {
   return content.map((part, index) => withoutUndefined(readPart(part, `${where}[${index}]`)));
 }
 
+/** What only this API knows of a message item. That it is complete goes without saying. */
+function messageMetadata(item, known, where) {
+  const metadata = metadataOf(item, ['type', 'content', ...known], where);
+  if (metadata?.status === 'completed') delete metadata.status;
+  return metadata !== undefined && Object.keys(metadata).length > 0 ? metadata : undefined;
+}
+
 /** What the model said as parts that know their item. */
 function spokenParts(item, where) {
-  const metadata = metadataOf(item, ['type', 'role', 'id', 'content'], where);
-  if (metadata?.status === 'completed') delete metadata.status;
-  const itemMetadata = metadata !== undefined && Object.keys(metadata).length > 0 ? metadata : undefined;
+  const itemMetadata = messageMetadata(item, ['role', 'id'], where);
   const itemId = item.id ?? undefined;
   return contentParts(item.content, `${where}.content`).map((part) => withoutUndefined({ ...part, itemId, itemMetadata }));
 }
@@ -120,11 +127,11 @@ function read(items) {
     if (type === 'message') {
       need(Object.hasOwn(ROLES, item.role), `unknown message role ${String(item.role)}`);
       if (item.role === 'assistant') {
-        parts.push(...spokenParts(item, where));
+        append(parts, spokenParts(item, where));
         return;
       }
       finish();
-      const metadata = item.role === 'developer' ? { role: 'developer' } : undefined;
+      const metadata = messageMetadata(item, item.role === 'developer' ? [] : ['role'], where);
       const content = contentParts(item.content, `${where}.content`);
       messages.push(composeMessage(ROLES[item.role], content, [], { provider: name, providerMetadata: metadata }));
     } else if (RESULTS.includes(type)) {
