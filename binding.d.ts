@@ -112,6 +112,8 @@ export interface CoreOptions {
   keepRecent: number
   alignToUser: boolean
   summaryMaxTokens: number
+  /** The encoding by which tokens are counted exactly; without it they are estimated. */
+  encoding?: string
   perMessageOverhead: number
   imageTokens?: number | string
   fileTokens?: number | string
@@ -134,6 +136,18 @@ export interface CoreOptions {
 
 /** `cosine`. */
 export declare function cosine(left: Float64Array, right: Float64Array): number
+
+/** `countTokens`. The encoding is one of the names that `encodings` gives. */
+export declare function countTokens(string: string, encoding: string): number | Failure
+
+/** `decode`. */
+export declare function decodeTokens(tokens: Uint32Array, encoding: string): Answered
+
+/** `encode`. */
+export declare function encodeTokens(string: string, encoding: string): Uint32Array | Failure
+
+/** The names of the encodings. */
+export declare function encodings(): Array<string>
 
 /** `estimateTokens`. */
 export declare function estimateTokens(string: string): number

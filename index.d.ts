@@ -821,10 +821,24 @@ export interface MemoryOptions {
    */
   onError?: ((error: unknown, info: ErrorInfo) => void) | undefined;
   /**
-   * Counts the tokens of a text, synchronously. Anything else than a finite number from 0 on fails the operation with a
+   * How tokens are counted: by {@link estimateTokens}, or exactly by an encoding. A message keeps the count that it got
+   * when it was added.
+   *
+   * @default the encoding of `model`, else 'estimate'
+   */
+  tokenizer?: 'estimate' | Encoding | undefined;
+  /**
+   * The OpenAI model whose encoding counts, such as `'gpt-4.1-mini'`. A name that is not known throws a TypeError that
+   * lists those that are. Other providers publish no tokenizer: give `countTokens` for them, or stay with the estimate.
+   *
+   * @default none
+   */
+  model?: string | undefined;
+  /**
+   * Counts the tokens of a text, synchronously. It goes before `tokenizer` and `model`. Anything else than a finite number from 0 on fails the operation with a
    * TypeError and the code `ERR_MEMORYLINE_CALLBACK_RESULT`.
    *
-   * @default {@link estimateTokens}
+   * @default what `tokenizer` and `model` say
    */
   countTokens?: ((text: string) => number) | undefined;
   /**
@@ -2115,6 +2129,50 @@ export declare function normalizeFactKey(key: string): string;
  * ```
  */
 export declare function estimateTokens(text: string): number;
+
+/** The encodings that can be counted exactly. */
+export type Encoding = 'o200k_base' | 'cl100k_base';
+
+/**
+ * Counts the tokens of a text exactly, as OpenAI's `tiktoken` does. Text that reads like a special token is ordinary
+ * text, and half of a surrogate pair is counted as U+FFFD. The encoding is `'o200k_base'`, that of GPT-4o and newer
+ * models, unless another is given. The tables of an encoding are read with the first call that needs them.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the text is no string, or there is no such
+ * encoding.
+ *
+ * @example
+ * ```ts
+ * countTokens('Table for six'); // => 3
+ * ```
+ */
+export declare function countTokens(text: string, encoding?: Encoding): number;
+
+/**
+ * Gives the tokens of a text, as {@link countTokens} counts them.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the text is no string, or there is no such
+ * encoding.
+ *
+ * @example
+ * ```ts
+ * Array.from(encode('hello world')); // => [24912, 2375]
+ * ```
+ */
+export declare function encode(text: string, encoding?: Encoding): Uint32Array;
+
+/**
+ * Gives the text of some tokens. Bytes that are no UTF-8 become U+FFFD: a token can hold a part of a character.
+ *
+ * @throws A TypeError with the code `ERR_MEMORYLINE_INVALID_ARGUMENT` when the encoding has no such token, or there is no
+ * such encoding.
+ *
+ * @example
+ * ```ts
+ * decode([24912, 2375]); // => 'hello world'
+ * ```
+ */
+export declare function decode(tokens: readonly number[] | Uint32Array, encoding?: Encoding): string;
 
 /**
  * The text of a message, as it is counted, embedded and quoted: its content, followed by its calls.

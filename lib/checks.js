@@ -73,8 +73,10 @@ function mediaTokens(value, name) {
   throw invalidOption(RangeError, `${name} must be a number >= 0 or one of ${rules}`);
 }
 
-/** The checked figures of `createMemory`, in the shape that the addon takes. */
-function checkMemoryOptions(options) {
+/**
+ * The checked figures of `createMemory`, in the shape that the addon takes. `encoding` is what counts tokens exactly.
+ */
+function checkMemoryOptions(options, encoding) {
   const { budget, recall, archive, compaction } = options;
   const maxTokens = numberOption(budget?.maxTokens, 'budget.maxTokens', 4000, 1);
   const targetTokens = numberOption(budget?.targetTokens, 'budget.targetTokens', Math.floor(maxTokens / 2), 0);
@@ -100,6 +102,7 @@ function checkMemoryOptions(options) {
     keepRecent,
     alignToUser: Boolean(options.alignToUser ?? true),
     summaryMaxTokens,
+    encoding,
     perMessageOverhead,
     imageTokens: mediaTokens(budget?.imageTokens, 'budget.imageTokens'),
     fileTokens: mediaTokens(budget?.fileTokens, 'budget.fileTokens'),
@@ -110,8 +113,8 @@ function checkMemoryOptions(options) {
     archiveMax,
     deferFailedFolds: onError === 'defer',
     acceptEmptySummary: options.summarize == null,
-    // Without a summarizer of the app, its own token count still has to be asked, which only JavaScript can do.
-    hasSummarize: options.summarize != null || options.countTokens != null,
+    // Without a summarizer of the app, a count other than the estimate is asked for by the one in JavaScript.
+    hasSummarize: options.summarize != null || options.countTokens != null || encoding !== undefined,
     hasExtractFacts: options.extractFacts != null,
     hasEmbed: options.embed != null,
     hasRetrieve: options.retrieve != null,

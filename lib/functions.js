@@ -6,6 +6,7 @@ const binding = require('../binding.js');
 const { isObject } = require('./checks.js');
 const { checkTokenCount, messagesJson, readMembers, textContent } = require('./convert.js');
 const { fromFailure, invalidArgument, invalidOption } = require('./errors.js');
+const { checkEncoding } = require('./tokenizers.js');
 
 /** The answer of the addon, or the error that it reports. */
 function take(answer) {
@@ -29,6 +30,24 @@ function checkList(list, name) {
 }
 
 const estimateTokens = (text) => binding.estimateTokens(checkText(text, 'text'));
+
+/** What the addon gives, or the error that it reports. */
+function value(answer) {
+  if (answer?.code !== undefined) throw fromFailure(answer);
+  return answer;
+}
+
+const countTokens = (text, encoding) => value(binding.countTokens(checkText(text, 'text'), checkEncoding(encoding)));
+
+const encode = (text, encoding) => value(binding.encodeTokens(checkText(text, 'text'), checkEncoding(encoding)));
+
+function decode(tokens, encoding) {
+  const name = checkEncoding(encoding);
+  const isToken = (token) => Number.isInteger(token) && token >= 0 && token < 2 ** 32;
+  const isList = tokens instanceof Uint32Array || (Array.isArray(tokens) && tokens.every(isToken));
+  if (!isList) throw invalidArgument('tokens must be a list of whole numbers >= 0');
+  return take(binding.decodeTokens(Uint32Array.from(tokens), name));
+}
 
 const normalizeFactKey = (key) => binding.normalizeFactKey(checkText(key, 'key'));
 
@@ -66,9 +85,7 @@ function parseArguments(call) {
 function toolGroupAt(messages, index) {
   if (!Array.isArray(messages)) throw invalidArgument('messages must be a list');
   if (!Number.isInteger(index) || index < 0 || index >= messages.length) return null;
-  const group = binding.toolGroupAt(messagesJson(messages), index);
-  if (group?.code !== undefined) throw fromFailure(group);
-  return group ?? null;
+  return value(binding.toolGroupAt(messagesJson(messages), index)) ?? null;
 }
 
 /** The JSON of what a prompt or a summary is made from. */
@@ -204,6 +221,9 @@ const toGemini = (context, options) => render('gemini', context, options);
 module.exports = {
   argumentsText,
   cosine,
+  countTokens,
+  decode,
+  encode,
   estimateTokens,
   extractiveSummary,
   factsPrompt,

@@ -11,10 +11,11 @@ const {
 } = require('./checks.js');
 const { checkTokenCount, factInputs, packMessages, stateJson } = require('./convert.js');
 const { fromFailure, invalidArgument, invalidOption, keepThrown } = require('./errors.js');
-const { extractiveSummary, messageText } = require('./functions.js');
+const { countTokens, extractiveSummary, messageText } = require('./functions.js');
 const { attachVectors, bridge, checkTime, currentCallers, nothing, promiseOf, value } = require('./operations.js');
 const { readMessages } = require('./providers/index.js');
 const { MemoryStore, nativeCore } = require('./stores.js');
+const { encodingOption } = require('./tokenizers.js');
 
 /**
  * A function of the app, or one that says what is given instead of it. An app may configure what it never uses, so this
@@ -37,10 +38,12 @@ class MemoryInternals {
   #snapshot;
 
   constructor(options) {
-    this.#figures = checkMemoryOptions(options);
+    const encoding = encodingOption(options);
+    this.#figures = checkMemoryOptions(options, encoding);
     this.#countTokens = callable(options.countTokens, 'countTokens');
+    const countExactly = encoding && ((text) => countTokens(text, encoding));
     this.#onError = options.onError ?? undefined;
-    const [summarize = (input) => extractiveSummary(input, this.#countTokens), extractFacts, embed, retrieve, onArchive, clock] =
+    const [summarize = (input) => extractiveSummary(input, this.#countTokens ?? countExactly), extractFacts, embed, retrieve, onArchive, clock] =
       ['summarize', 'extractFacts', 'embed', 'retrieve', 'onArchive', 'clock'].map((name) => callable(options[name], name));
     const store = options.store ?? new MemoryStore();
     /** The functions that operations call. */

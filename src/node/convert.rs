@@ -16,7 +16,7 @@ use crate::recall::Vector;
 use crate::session::{Config, Context, Incoming, Outcome, Problem, Recalled};
 use crate::state::Slice;
 use crate::text::Text;
-use crate::tokens::{self, Cost, MediaCosts, Rules};
+use crate::tokens::{Cost, Encoding, MediaCosts, Rules, Tokenizer};
 
 impl From<CoreOptions> for Config {
     fn from(options: CoreOptions) -> Self {
@@ -28,6 +28,12 @@ impl From<CoreOptions> for Config {
                 align_to_user: options.align_to_user,
             },
             summary_max_tokens: options.summary_max_tokens,
+            tokenizer: options
+                .encoding
+                .as_deref()
+                .and_then(Encoding::from_name)
+                .map(Tokenizer::Exact)
+                .unwrap_or_default(),
             per_message_overhead: options.per_message_overhead,
             media_costs: MediaCosts {
                 image: cost(options.image_tokens),
@@ -231,13 +237,13 @@ pub(super) fn compact_envelope(outcome: &Outcome) -> Reply {
 
 /// The envelope of what `context` gives.
 pub(super) fn context_envelope(context: &Context) -> Reply {
-    let Context { session, recalled, recalled_tokens, system, facts, problem } = context;
+    let Context { session, recalled, recalled_tokens, system, facts, tokenizer, problem } = context;
     let retrieved = recalled.iter().map(|it| match it {
         Recalled::Retrieved(retrieved) => Some(retrieved.index),
         Recalled::Archived(..) => None,
     });
     let retrieved: Option<Vec<usize>> = retrieved.collect();
-    let count = |text: &Text| tokens::estimate(text.as_slice());
+    let count = |text: &Text| tokenizer.count(text.as_slice());
     let recent = session.window_tokens();
     let archived = recalled.iter().filter_map(|it| match it {
         Recalled::Archived(message, _) => Some(message),

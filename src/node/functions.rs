@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use napi::bindgen_prelude::{Either, Float64Array, Utf16String};
+use napi::bindgen_prelude::{Either, Float64Array, Uint32Array, Utf16String};
 use napi_derive::napi;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ use crate::recall;
 use crate::render::{self, FORMATS, Format, Headings, MemoryBlock, OpenCalls, Request};
 use crate::summary;
 use crate::text::{Text, TextSlice, one_line};
-use crate::tokens;
+use crate::tokens::{self, Encoding};
 use crate::tools;
 
 /// A string or a failure.
@@ -41,6 +41,48 @@ fn read<T: DeserializeOwned>(json: &str, what: &str) -> Result<T> {
 #[napi(catch_unwind)]
 pub fn estimate_tokens(string: Utf16String) -> f64 {
     tokens::estimate(text(&string).as_slice())
+}
+
+/// `countTokens`. The encoding is one of the names that `encodings` gives.
+#[napi(catch_unwind)]
+pub fn count_tokens(string: String, encoding: String) -> Either<f64, Failure> {
+    #[expect(clippy::cast_precision_loss, reason = "no text has 2^53 tokens")]
+    let count = |encoding: Encoding| encoding.count(&string) as f64;
+    match named(&encoding) {
+        Ok(encoding) => Either::A(count(encoding)),
+        Err(error) => Either::B(Failure::from(&error)),
+    }
+}
+
+/// `encode`.
+#[napi(catch_unwind)]
+pub fn encode_tokens(string: String, encoding: String) -> Either<Uint32Array, Failure> {
+    match named(&encoding) {
+        Ok(encoding) => Either::A(encoding.encode(&string).into()),
+        Err(error) => Either::B(Failure::from(&error)),
+    }
+}
+
+/// `decode`.
+#[napi(catch_unwind)]
+pub fn decode_tokens(tokens: Uint32Array, encoding: String) -> Answered {
+    answered(named(&encoding).and_then(|encoding| {
+        let bytes = encoding.decode(&tokens);
+        let bytes = bytes.ok_or_else(|| {
+            Error::new(ErrorKind::InvalidArgument, format!("tokens has one that {} does not have", encoding.name()))
+        })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }))
+}
+
+/// The names of the encodings.
+#[napi(catch_unwind)]
+pub fn encodings() -> Vec<String> {
+    Encoding::ALL.iter().map(|encoding| encoding.name().to_owned()).collect()
+}
+
+fn named(encoding: &str) -> Result<Encoding> {
+    Encoding::from_name(encoding).ok_or_else(|| Error::new(ErrorKind::Internal, "there is no such encoding"))
 }
 
 /// `cosine`.

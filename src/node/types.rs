@@ -11,6 +11,8 @@ pub struct CoreOptions {
     pub keep_recent: f64,
     pub align_to_user: bool,
     pub summary_max_tokens: f64,
+    /// The encoding by which tokens are counted exactly; without it they are estimated.
+    pub encoding: Option<String>,
     pub per_message_overhead: f64,
     pub image_tokens: Option<Either<f64, String>>,
     pub file_tokens: Option<Either<f64, String>>,

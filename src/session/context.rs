@@ -10,7 +10,7 @@ use crate::recall::{self, Vector};
 use crate::render::{self, Headings, MemoryBlock};
 use crate::state::{Archive, Session};
 use crate::text::Text;
-use crate::tokens::{self, MediaCosts};
+use crate::tokens::{self, MediaCosts, Tokenizer};
 
 /// What a context is asked for. Every figure has been checked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,6 +64,8 @@ pub struct Context {
     pub system: Text,
     /// The lines of the facts alone, for counting.
     pub facts: Text,
+    /// How the parts of it are counted.
+    pub tokenizer: Tokenizer,
     /// What went wrong without failing the call.
     pub problem: Option<Problem>,
 }
@@ -94,7 +96,8 @@ impl Memory {
         let system = render::render_memory(&block, &Headings::default());
         let facts = render::render_facts(&session.facts);
         let recalled_tokens = recalled.iter().fold(0.0, |sum, it| sum + it.tokens(&self.config.media_costs));
-        Ok(Context { session, recalled, recalled_tokens, system, facts, problem })
+        let tokenizer = self.config.tokenizer;
+        Ok(Context { session, recalled, recalled_tokens, system, facts, tokenizer, problem })
     }
 
     async fn recall(

@@ -26,12 +26,15 @@ use crate::model::{Functions, Model};
 use crate::state::{Archive, Change, Session};
 use crate::store::{Commit, Exported, Imported, Loaded, Store};
 use crate::text::Text;
-use crate::tokens::{self, MediaCosts};
+use crate::tokens::{self, MediaCosts, Tokenizer};
 
 /// How often a commit that another writer overtook is planned again.
 ///
 /// Each round loses only to a writer that succeeded, so this many rounds are lost only under a storm of them.
 const ATTEMPTS: usize = 64;
+
+/// A text longer than this, in bytes, is not counted on the thread of the caller.
+const LONG_TEXT: usize = 64 * 1024;
 
 /// What an app configures. Every figure has been checked by whoever fills this in.
 #[derive(Clone, Debug)]
@@ -40,6 +43,8 @@ pub struct Config {
     pub policy: Policy,
     /// The wish for the length of a summary, in tokens.
     pub summary_max_tokens: f64,
+    /// How the texts of messages, and of the memory block, are counted, unless the app counts itself.
+    pub tokenizer: Tokenizer,
     /// Tokens charged per message on top of its text.
     pub per_message_overhead: f64,
     /// What pictures, files and sound cost.
@@ -146,6 +151,11 @@ impl Memory {
     /// folded messages fails, which is told after the commit.
     pub async fn add(&self, operation: &Operation, id: &Text, incoming: Vec<Incoming>) -> Result<Outcome> {
         self.queue.turn(id, operation).await?;
+        let long = |it: &Incoming| it.text_tokens.is_none() && it.message.content.as_bytes().len() > LONG_TEXT;
+        if self.config.tokenizer != Tokenizer::Estimate && incoming.iter().any(long) {
+            // The first steps of an operation can be taken on the caller's own thread, which must not stand still.
+            tokio::task::yield_now().await;
+        }
         if incoming.is_empty() {
             let Session { summary, facts, .. } = Arc::unwrap_or_clone(self.load(operation, id).await?.session);
             return Ok(Outcome { added: 0, folded: 0, summary, facts, problem: None });
@@ -367,7 +377,8 @@ impl Memory {
         let numbered = incoming.iter().zip(seq + 1..).map(|(incoming, id)| {
             let mut message = incoming.message.clone();
             message.at.get_or_insert(Loose::Usual(Number(now)));
-            let counted = incoming.text_tokens.unwrap_or_else(|| tokens::estimate(message.text().as_slice()));
+            let counted =
+                incoming.text_tokens.unwrap_or_else(|| self.config.tokenizer.count(message.text().as_slice()));
             let media = tokens::media_tokens(&message, &self.config.media_costs);
             Arc::new(StoredMessage { message, id, tokens: counted + media + self.config.per_message_overhead })
         });

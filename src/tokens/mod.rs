@@ -1,7 +1,9 @@
 //! Counting tokens.
 
+mod exact;
 mod media;
 
+pub use exact::Encoding;
 pub use media::{Cost, MediaCosts, Rules, media_tokens};
 
 use crate::text::TextSlice;
@@ -33,6 +35,37 @@ impl Tally {
     pub fn tokens(self) -> u64 {
         self.ascii.div_ceil(4) + self.other
     }
+}
+
+/// How tokens are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tokenizer {
+    /// By the estimate: one for four ASCII characters and one for each other.
+    #[default]
+    Estimate,
+    /// Exactly, by a published encoding.
+    Exact(Encoding),
+}
+
+impl Tokenizer {
+    /// The tokens of one text, as a JavaScript number like every token count.
+    pub fn count(self, text: TextSlice<'_>) -> f64 {
+        match self {
+            Self::Estimate => estimate(text),
+            Self::Exact(encoding) => exact(encoding, text),
+        }
+    }
+}
+
+fn exact(encoding: Encoding, text: TextSlice<'_>) -> f64 {
+    let count = match text.as_str() {
+        Some(text) => encoding.count(text),
+        // What is sent has U+FFFD in the place of half a surrogate pair.
+        None => encoding.count(&text.to_string()),
+    };
+    #[expect(clippy::cast_precision_loss, reason = "no text has 2^53 tokens")]
+    let count = count as f64;
+    count
 }
 
 /// The estimate for one text, as a JavaScript number like every token count.
