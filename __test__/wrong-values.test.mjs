@@ -175,6 +175,27 @@ describe('what functions of the app give', () => {
   });
 });
 
+describe('a Redis client', () => {
+  for (const answer of [false, true, 0, 5, {}, []]) {
+    test(`whose get gives ${JSON.stringify(answer)} has not said that there is no session`, async () => {
+      const written = [];
+      const client = { get: async () => answer, set: async (...values) => written.push(values), del: async () => 0 };
+      const session = createMemory({ store: new RedisStore(client) }).session('s');
+      await assert.rejects(session.add(user('a')), { code: 'ERR_MEMORYLINE_CALLBACK_RESULT', message: 'memoryline: client.get must return the stored text, or null when there is none' });
+      assert.deepEqual(written, []);
+    });
+  }
+  test('without a command is told which', async () => {
+    await assert.rejects(new RedisStore({}).load('s'), { code: 'ERR_MEMORYLINE_INVALID_OPTION', message: 'memoryline: client.get must be a function' });
+    await assert.rejects(new RedisStore({}).save({ id: 's' }), { message: 'memoryline: client.set must be a function' });
+    await assert.rejects(new RedisStore({}).delete('s'), { message: 'memoryline: client.del must be a function' });
+  });
+  test('that gives bytes is read', async () => {
+    assert.deepEqual(await new RedisStore({ get: async () => Buffer.from('{"a":1}') }).load('s'), { a: 1 });
+    for (const none of [null, undefined, '']) assert.equal(await new RedisStore({ get: async () => none }).load('s'), null);
+  });
+});
+
 test('a memory over a store whose methods are its own still uses them', async () => {
   class Store extends MemoryStore {
     load(id) {

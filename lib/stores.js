@@ -202,29 +202,40 @@ class RedisStore {
     if (typeof client.expire !== 'function') throw invalidOption(TypeError, 'ttlSeconds needs a client with expire');
   }
 
+  /** Calls a command of the client. */
+  #send(command, ...values) {
+    const client = this.#client;
+    if (typeof client[command] !== 'function') throw invalidOption(TypeError, `client.${command} must be a function`);
+    return client[command](...values);
+  }
+
   async load(id) {
-    const json = await this.#client.get(this.#prefix + id);
-    return json ? parseState(json) : null;
+    const text = await this.#send('get', this.#prefix + id);
+    if (text == null || text === '') return null;
+    // A client that answers through a callback returns false here, which must not pass for "there is no session".
+    if (typeof text !== 'string' && !Buffer.isBuffer(text)) {
+      throw wrongResult('client.get', 'the stored text, or null when there is none');
+    }
+    return parseState(text);
   }
 
   async save(state) {
-    const client = this.#client;
     const key = this.#prefix + state.id;
     const json = JSON.stringify(state);
     const ttlSeconds = this.#ttlSeconds;
     // node-redis and ioredis set value and expiry in one command, which leaves no key without its expiry behind. Redis
     // refuses it for 0 seconds, which EXPIRE takes for «at once».
-    const setWithExpiry = client.setEx ?? client.setex;
-    if (ttlSeconds > 0 && typeof setWithExpiry === 'function') {
-      await setWithExpiry.call(client, key, ttlSeconds, json);
+    const setWithExpiry = ['setEx', 'setex'].find((command) => typeof this.#client[command] === 'function');
+    if (ttlSeconds > 0 && setWithExpiry !== undefined) {
+      await this.#send(setWithExpiry, key, ttlSeconds, json);
       return;
     }
-    await client.set(key, json);
-    if (ttlSeconds !== undefined) await client.expire(key, ttlSeconds);
+    await this.#send('set', key, json);
+    if (ttlSeconds !== undefined) await this.#send('expire', key, ttlSeconds);
   }
 
   async delete(id) {
-    await this.#client.del(this.#prefix + id);
+    await this.#send('del', this.#prefix + id);
   }
 }
 
