@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::Request;
-use super::blocks::{Block, Dialect, Place, Step, quoted, steps};
+use super::blocks::{Block, Dialect, Place, Step, calls, quoted, steps};
 use super::names::unique_ids;
 use super::turns::{AnsweredCall, Said};
 use crate::message::Role;
@@ -64,15 +64,7 @@ pub fn exchanges<'a>(
     id: impl Fn(&'a Text) -> Cow<'a, Text>,
 ) -> Exchanges<'a> {
     let steps = steps(request, dialect);
-    let blocks = steps.iter().flat_map(|step| match step {
-        Step::Assistant { blocks, .. } => blocks.as_slice(),
-        _ => &[],
-    });
-    let calls = blocks.filter_map(|block| match block {
-        Block::Call(call) => Some(id(&call.call.id)),
-        _ => None,
-    });
-    let mut ids = unique_ids(calls).into_iter();
+    let mut ids = unique_ids(calls(&steps).map(|call| id(&call.call.id))).into_iter();
     let said_anything = steps.iter().any(|step| !matches!(step, Step::System(_)));
     let is_person =
         |step: &Step<'_>| matches!(step, Step::User { said: Some(said), .. } if said.message.role == Role::User);

@@ -224,6 +224,18 @@ pub fn steps<'a>(request: &'a Request<'_>, dialect: &Dialect) -> Vec<Step<'a>> {
     pass.steps
 }
 
+/// Every call in some steps, in order.
+pub fn calls<'s, 'a>(steps: &'s [Step<'a>]) -> impl Iterator<Item = &'s AnsweredCall<'a>> {
+    let blocks = steps.iter().flat_map(|step| match step {
+        Step::Assistant { blocks, .. } => blocks.as_slice(),
+        _ => &[],
+    });
+    blocks.filter_map(|block| match block {
+        Block::Call(call) => Some(call),
+        _ => None,
+    })
+}
+
 /// The blocks of a result that is quoted as what the person says.
 pub fn quoted<'a>(dialect: &Dialect, said: Said<'a>) -> Vec<Block<'a>> {
     let mut blocks = dialect.blocks(said, Place::User);

@@ -167,14 +167,11 @@ fn media_part(media: &Media) -> Object<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Message;
+    use crate::render::tests::rendered;
 
     #[track_caller]
     fn check(window: &str, expect: &[&str]) {
-        let window: Vec<Message> = serde_json::from_str(window).unwrap();
-        let window: Vec<_> = window.iter().collect();
-        let json = (FORMAT.render)(&Request::new(None, "".into(), &window));
-        assert_eq!(json, format!(r#"{{"contents":[{}]}}"#, expect.join(",")));
+        assert_eq!(rendered(&FORMAT, window), format!(r#"{{"contents":[{}]}}"#, expect.join(",")));
     }
 
     #[test]

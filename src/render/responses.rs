@@ -279,14 +279,11 @@ fn input_media(media: &Media) -> Object<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Message;
+    use crate::render::tests::rendered;
 
     #[track_caller]
     fn check(window: &str, expect: &[&str]) {
-        let window: Vec<Message> = serde_json::from_str(window).unwrap();
-        let window: Vec<_> = window.iter().collect();
-        let json = (FORMAT.render)(&Request::new(None, "".into(), &window));
-        assert_eq!(json, format!(r#"{{"input":[{}]}}"#, expect.join(",")));
+        assert_eq!(rendered(&FORMAT, window), format!(r#"{{"input":[{}]}}"#, expect.join(",")));
     }
 
     #[test]
@@ -328,8 +325,7 @@ mod tests {
         let long = "x".repeat(80);
         let call = format!(r#"[{{"id":"{long}","name":"f","arguments":""}}]"#);
         let message = format!(r#"{{"role":"assistant","content":"","toolCalls":{call}}}"#);
-        let window: Vec<Message> = serde_json::from_str(&format!("[{message},{message}]")).unwrap();
-        let json = (FORMAT.render)(&Request::new(None, "".into(), &window.iter().collect::<Vec<_>>()));
+        let json = rendered(&FORMAT, &format!("[{message},{message}]"));
         let id = &long[..MAX_ID];
         assert!(json.contains(&format!(r#""call_id":"{id}""#)), "{json}");
         assert_eq!(json.matches(&format!(r#""call_id":"{id}""#)).count(), 2, "a call and its result");

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::alternating::CONTINUING;
 use super::turns::{NOT_RUN, quote_result};
-use super::well_formed;
+use super::{Format, Request, well_formed};
 use crate::json::{Json, Loose, to_json};
 use crate::message::{Arguments, Details, Message, Role, ToolCall, ToolCalls};
 use crate::text::{Text, TextSlice};
@@ -169,6 +169,12 @@ fn string(value: &Value) -> &str {
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A window in its JSON form as a request of an API.
+pub(super) fn rendered(format: &Format, window: &str) -> String {
+    let window: Vec<Message> = serde_json::from_str(window).unwrap();
+    (format.render)(&Request::new(None, "".into(), &window.iter().collect::<Vec<_>>()))
 }
 
 /// Fails unless the API would take the messages and they say all that the window says.
