@@ -73,6 +73,8 @@ describe('from() throws', () => {
     assert.throws(() => session.add([{ role: 'user', content: 'a' }, { role: 'user', content: [{ type: 'tool_result', content: '' }] }]), /content\[0\]\.tool_use_id/);
     assert.throws(() => session.add({ id: 'r', object: 'response', output: [] }), /add response\.output/);
     assert.throws(() => session.add({ role: 'developer', content: 'a' }), /unknown message role developer/);
+    assert.throws(() => session.add({ index: 0, message: { role: 'assistant', content: 'a' } }), /this is a choice of an answer: add its message/);
+    for (const type of ['text', 'tool_use', 'tool_result', 'tool-result']) assert.throws(() => session.add([{ type, text: 'a' }]), /this is a block of content, a tool|this is a block of content, a text/);
     assert.deepEqual(await session.messages(), []);
   });
 });

@@ -332,6 +332,85 @@ describe('cache points for Anthropic', () => {
   });
 });
 
+describe('what a provider made itself', () => {
+  const anthropic = (value) => ({ type: 'custom', provider: 'anthropic', value });
+  test('a tool of Anthropic\'s whose result is missing is left out, unless it is paused there', async () => {
+    const use = anthropic({ type: 'server_tool_use', id: 's1', name: 'web_search', input: {} });
+    const found = anthropic({ type: 'web_search_tool_result', tool_use_id: 's1', content: [] });
+    const whole = await contextAfter([user('a'), assistant([text('b'), use, found]), user('c')]);
+    assert.deepEqual(toAnthropic(whole).messages[1].content.map(({ type }) => type), ['text', 'server_tool_use', 'web_search_tool_result']);
+    const open = await contextAfter([user('a'), assistant([text('b'), use]), user('c')]);
+    assert.deepEqual(toAnthropic(open).messages[1].content.map(({ type }) => type), ['text']);
+    const paused = await contextAfter([user('a'), assistant([text('b'), use])]);
+    assert.deepEqual(toAnthropic(paused).messages[1].content.map(({ type }) => type), ['text', 'server_tool_use']);
+  });
+
+  test('a call of OpenAI\'s own kinds and its output go together or not at all', async () => {
+    const call = { type: 'shell_call', id: 'sh_1', call_id: 'call_1', action: { commands: ['ls'] }, status: 'completed' };
+    const output = { type: 'shell_call_output', call_id: 'call_1', output: [] };
+    const said = { type: 'message', role: 'user', content: 'b' };
+    assert.deepEqual(toOpenAIResponses(await contextAfter([user('a'), call, output, said])).input.slice(1, 3), [call, output]);
+    for (const half of [call, output]) assert.deepEqual(toOpenAIResponses(await contextAfter([user('a'), half, said])).input.slice(1), [said]);
+  });
+
+  test('cache points that messages came with are at most four, and none beside our own', async () => {
+    const marked = (at) => user([{ ...text(`q${at}`), providerMetadata: { cache_control: { type: 'ephemeral', ttl: '1h' } } }], { provider: 'anthropic' });
+    const few = await contextAfter([marked(1), assistant('a'), marked(2)]);
+    const marks = (context, options) => JSON.stringify(toAnthropic(context, options)).match(/cache_control/g)?.length ?? 0;
+    assert.equal(marks(few), 2);
+    assert.equal(marks(few, { cacheControl: true, systemPrompt: 'P' }), 2);
+    assert.ok(!JSON.stringify(toAnthropic(few, { cacheControl: true })).includes('1h'));
+    const many = await contextAfter(Array.from({ length: 6 }, (_, at) => [marked(at), assistant('a')]).flat());
+    assert.equal(marks(many), 0);
+  });
+});
+
+describe('media that cannot be had', () => {
+  for (const [what, part] of [
+    ['at an address of the machine', { type: 'image', url: 'file:///etc/a.png' }], ['of no bytes', { type: 'image', data: '', mediaType: 'image/png' }],
+    ['in an address that is no base64', { type: 'image', url: 'data:image/svg+xml,%3Csvg/%3E' }],
+  ]) {
+    test(`${what} stand as their marker`, async () => {
+      const context = await contextAfter([{ role: 'user', content: [text('q'), part] }]);
+      for (const { name, render } of FORMATS) assert.ok(!JSON.stringify(render(context)).includes('"image_url"') && JSON.stringify(render(context)).includes('[image]'), name);
+    });
+  }
+  test('at an address without encryption stand as their marker for Anthropic', async () => {
+    const context = await contextAfter([{ role: 'user', content: [text('q'), { type: 'image', url: 'http://a.example/b.png' }] }]);
+    assert.deepEqual(toAnthropic(context).messages[0].content[1], text('[image]'));
+    assert.equal(toOpenAI(context)[0].content[1].image_url.url, 'http://a.example/b.png');
+  });
+  test('whose type is another than their bytes say get that of the bytes, and image/jpg is image/jpeg', async () => {
+    const wrong = await contextAfter([{ role: 'user', content: [text('q'), { type: 'image', data: png, mediaType: 'image/jpeg' }] }]);
+    assert.equal(toAnthropic(wrong).messages[0].content[1].source.media_type, 'image/png');
+    const jpg = await contextAfter([{ role: 'user', content: [text('q'), { type: 'image', url: 'data:image/jpg;base64,AAAA' }] }]);
+    assert.equal(toOpenAI(jpg)[0].content[1].image_url.url, 'data:image/jpeg;base64,AAAA');
+    assert.equal(toAnthropic(jpg).messages[0].content[1].source.media_type, 'image/jpeg');
+  });
+});
+
+describe('a window of which nothing can be sent', () => {
+  test('is a short user message where one is needed', async () => {
+    const context = await contextAfter([calls(['c1'])]);
+    const omit = { openCalls: 'omit' };
+    assert.deepEqual(toAnthropic(context, omit).messages, [user('(continuing the conversation)')]);
+    assert.deepEqual(toGemini(context, omit).contents, [{ role: 'user', parts: [{ text: '(continuing the conversation)' }] }]);
+    assert.deepEqual(toAISDK(context, omit).messages, [user('(continuing the conversation)')]);
+  });
+});
+
+describe('ids of calls', () => {
+  test('are as short as the API has them, and still differ', async () => {
+    const long = 'i'.repeat(80);
+    const call = { type: 'tool_use', id: long, name: 'f', input: {} };
+    const answer = { role: 'user', content: [{ type: 'tool_result', tool_use_id: long, content: 'r' }] };
+    const context = await contextAfter([user('a'), { role: 'assistant', content: [call] }, answer, { role: 'assistant', content: [call] }, answer]);
+    const ids = toOpenAIResponses(context).input.flatMap(({ call_id: id }) => id ?? []);
+    assert.ok(ids.every((id) => id.length <= 64) && new Set(ids).size === 2);
+    assert.ok(toOpenAI(context).every(({ tool_calls: made }) => made === undefined || made.every(({ id }) => id.length <= 40)));
+  });
+});
+
 describe('text in the memory block', () => {
   test('cannot open a section of its own', async () => {
     const memory = createMemory({

@@ -193,6 +193,14 @@ impl Fields {
                 None => Source::Text(self.text?),
             },
         };
+        // A picture is what its bytes say: providers compare the two.
+        let is_called_image = media_type.as_ref().is_some_and(|it| it.as_bytes().starts_with(b"image/"));
+        if (kind == MediaKind::Image || is_called_image)
+            && let Source::Data(data) = &source
+            && let Some(sniffed) = sniff(data).filter(|sniffed| sniffed.starts_with("image/"))
+        {
+            media_type = Some(Text::from(sniffed));
+        }
         if media_type.is_none() {
             media_type = match &source {
                 Source::Data(data) => sniff(data).map(Text::from),
@@ -289,6 +297,9 @@ impl Media {
         if essence.is_empty() {
             return None;
         }
+        if essence.eq_ignore_ascii_case("image/jpg") {
+            return Some(Cow::Borrowed("image/jpeg"));
+        }
         let is_lower = !essence.bytes().any(|byte| byte.is_ascii_uppercase());
         Some(if is_lower { Cow::Borrowed(essence) } else { Cow::Owned(essence.to_ascii_lowercase()) })
     }
@@ -323,6 +334,25 @@ impl Media {
         })
     }
 
+    /// Whether a provider can get at the bytes: they are here, or at an address of the web or of a provider's own store.
+    pub fn is_reachable(&self) -> bool {
+        match &self.source {
+            Source::Data(data) => !data.is_empty(),
+            Source::Url(url) => {
+                let scheme = url.as_slice().split_once(b':').and_then(|(scheme, _)| scheme.as_str());
+                scheme.is_some_and(|scheme| matches!(&*scheme.to_ascii_lowercase(), "http" | "https" | "gs"))
+            }
+            Source::Id(_) | Source::Text(_) => true,
+        }
+    }
+
+    /// Whether the bytes are at an address that begins with `scheme` and a colon.
+    pub fn is_at(&self, scheme: &str) -> bool {
+        matches!(&self.source, Source::Url(url) if url.as_slice().split_once(b':').is_some_and(|(own, _)| {
+            own.as_str().is_some_and(|own| own.eq_ignore_ascii_case(scheme))
+        }))
+    }
+
     /// How many bytes there are, when they are here.
     pub fn byte_len(&self) -> Option<usize> {
         match &self.source {
@@ -336,10 +366,7 @@ impl Media {
     pub fn data_url(&self, data: TextSlice<'_>, default_type: &str) -> Text {
         let mut url = Text::with_capacity(data.as_bytes().len() + 40);
         url.push_str("data:");
-        match &self.media_type {
-            Some(media_type) => url.push_slice(media_type.as_slice()),
-            None => url.push_str(default_type),
-        }
+        url.push_str(&self.essence().unwrap_or(Cow::Borrowed(default_type)));
         url.push_str(";base64,");
         url.push_slice(data);
         url

@@ -48,7 +48,9 @@ function fileMedia(media, where) {
     media,
     ({ fileUri }) => {
       need(typeof fileUri === 'string', `${where}.fileUri must be a string`);
-      return { url: fileUri };
+      if (/^[a-z][a-z0-9+.-]*:/i.test(fileUri)) return { url: fileUri };
+      // What is no address is the provider's own name of the file.
+      return mediaType(respelled(media).mimeType) === 'audio' ? { id: fileUri } : { fileId: fileUri };
     },
     where,
   );
@@ -64,6 +66,8 @@ function readPart(part, where) {
         const { text, thoughtSignature: signature } = part;
         return { type: 'reasoning', text, signature, providerMetadata: metadata('text', 'thought', 'thoughtSignature') };
       }
+      // A signature can stand on a text without any: it is nothing to anyone else.
+      if (part.text === '' && part.thoughtSignature !== undefined) return { type: 'custom', provider: name, value: copyOf(part, where) };
       return { type: 'text', text: part.text, providerMetadata: metadata('text', 'thought') };
     case 'inlineData':
       return { ...inlineMedia(part.inlineData, `${where}.inlineData`), providerMetadata: metadata('inlineData') };

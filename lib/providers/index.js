@@ -24,6 +24,9 @@ const ANSWERS = {
   candidates: 'response.candidates[0].content',
 };
 
+/** What stands in a message and is none. */
+const BLOCK = /^(text|thinking|redacted_thinking|tool_use|tool_result|image|document|image_url|tool-call|tool-result|input_text|output_text)$/;
+
 function from(provider, value) {
   const reader = PROVIDERS.find(({ name }) => name === provider);
   if (reader === undefined) throw invalidArgument(`provider must be one of ${PROVIDER_NAMES.join(', ')}`);
@@ -34,6 +37,7 @@ function from(provider, value) {
 
 function refuseAnswer(value) {
   if (!isObject(value) || value.role !== undefined || value.type !== undefined) return;
+  if (isObject(value.message) && value.message.role !== undefined) throw invalidArgument('this is a choice of an answer: add its message');
   const member = Object.keys(ANSWERS).find((name) => Array.isArray(value[name]));
   if (member !== undefined) throw invalidArgument(`this is a whole answer of a provider: add ${ANSWERS[member]}`);
 }
@@ -79,6 +83,9 @@ function readMessages(list) {
 function readerOf(value) {
   if (!isObject(value) || isPlain(value)) return undefined;
   refuseAnswer(value);
+  if (value.role === undefined && BLOCK.test(value.type)) {
+    throw invalidArgument(`this is a block of content, a ${value.type}: add the message that holds it`);
+  }
   // A message of this library may stand for one of a provider's: its parts say what it holds.
   if (typeof value.content === 'string' && Array.isArray(value.parts)) return undefined;
   return PROVIDERS.find((provider) => provider.recognises(value));

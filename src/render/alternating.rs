@@ -65,7 +65,7 @@ pub fn exchanges<'a>(
 ) -> Exchanges<'a> {
     let steps = steps(request, dialect);
     let mut ids = unique_ids(calls(&steps).map(|call| id(&call.call.id))).into_iter();
-    let said_anything = steps.iter().any(|step| !matches!(step, Step::System(_)));
+    let said_anything = request.window.said().any(|said| said.message.role != Role::System);
     let is_person =
         |step: &Step<'_>| matches!(step, Step::User { said: Some(said), .. } if said.message.role == Role::User);
     let newest = steps.iter().rposition(is_person);

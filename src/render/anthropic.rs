@@ -8,7 +8,7 @@ use super::alternating::{Exchange, Exchanges, Item, exchanges, result};
 use super::arguments::arguments_object;
 use super::blocks::{Block, Dialect, Place};
 use super::names::{safe_id, safe_tool_name};
-use super::tree::{Node, Object};
+use super::tree::{Node, Object, member};
 use super::turns::Said;
 use super::{Format, Request, paragraphs, push_paragraph};
 use crate::content::{Media, MediaKind, Source};
@@ -28,6 +28,32 @@ const DIALECT: Dialect = Dialect {
     },
 };
 
+/// Where a cache reaches to.
+const CACHE_CONTROL: &str = "cache_control";
+
+/// So many cache points a request may have.
+const MAX_MARKS: usize = 4;
+
+/// Which cache points a request has.
+#[derive(Clone, Copy, PartialEq)]
+enum Marks {
+    /// Those that messages came with.
+    Stored,
+    /// The library's own, or none: those that messages came with are too many, or would stand among the others.
+    Own,
+}
+
+/// How many cache points the messages came with.
+fn stored_marks(request: &Request<'_>) -> usize {
+    let details = || request.window.said().filter_map(|said| said.message.details.as_ref());
+    let of_messages = details().filter_map(|details| details.extra.as_ref());
+    let calls = details().filter_map(|details| details.tool_calls.as_ref()).flat_map(|calls| &calls.calls);
+    let of_calls = calls.filter_map(|call| call.origin.as_ref()?.extra.as_ref());
+    let of_parts = request.window.said().flat_map(|said| said.parts).filter_map(|part| part.extra.as_ref());
+    let all = of_messages.chain(of_calls).chain(of_parts);
+    all.filter(|extra| member(Some(extra), CACHE_CONTROL).is_some()).count()
+}
+
 /// Anthropic's Messages API.
 pub const FORMAT: Format = Format { name: DIALECT.name, render: |request| to_json(&to_anthropic(request)) };
 
@@ -37,6 +63,7 @@ fn takes(media: &Media, place: Place) -> bool {
     }
     let essence = media.essence();
     match (media.kind, &media.source) {
+        (_, Source::Url(_)) if !media.is_at("https") => false,
         (MediaKind::Image | MediaKind::File, Source::Id(_)) => true,
         // The media type behind an address is found out by whoever fetches it.
         (MediaKind::Image, Source::Url(_)) if essence.is_none() => true,
@@ -59,10 +86,11 @@ fn takes(media: &Media, place: Place) -> bool {
 pub fn to_anthropic<'a>(request: &'a Request<'_>) -> Object<'a> {
     let exchanges = exchanges(request, &DIALECT, safe_id);
     let marks = if request.cache_control { cache_marks(request, &exchanges) } else { Vec::new() };
+    let stored = if request.cache_control || stored_marks(request) > MAX_MARKS { Marks::Own } else { Marks::Stored };
     let last = exchanges.list.len().saturating_sub(1);
     let messages = exchanges.list.into_iter().enumerate().map(|(idx, exchange)| {
         let is_marked = |item: usize| marks.contains(&(idx, item));
-        message(exchange, request.cache_control, is_marked, idx == last)
+        message(exchange, stored, request.cache_control, is_marked, idx == last)
     });
     Object::new().with("system", system(request)).with("messages", messages.collect::<Vec<_>>())
 }
@@ -116,6 +144,7 @@ fn last_before(list: &[Exchange<'_>], (exchange, item): (usize, usize)) -> Optio
 
 fn message<'a>(
     exchange: Exchange<'a>,
+    marks: Marks,
     cache_control: bool,
     is_marked: impl Fn(usize) -> bool,
     is_last: bool,
@@ -145,7 +174,7 @@ fn message<'a>(
         joined
     });
     let object = Object::new().with("role", role.as_str());
-    let mut blocks: Vec<Node<'a>> = rest.map(|(idx, item)| block(item, is_marked(idx))).collect();
+    let mut blocks: Vec<Node<'a>> = rest.map(|(idx, item)| block(item, is_marked(idx), marks)).collect();
     match joined {
         Some(text) if blocks.is_empty() => object.with("content", text),
         Some(text) => {
@@ -156,7 +185,7 @@ fn message<'a>(
     }
 }
 
-fn block(item: Item<'_>, is_marked: bool) -> Node<'_> {
+fn block(item: Item<'_>, is_marked: bool, marks: Marks) -> Node<'_> {
     let (object, extra) = match item {
         Item::Text { said, text, part } => {
             let extra = said.and_then(|said| DIALECT.extra(said, part));
@@ -170,7 +199,7 @@ fn block(item: Item<'_>, is_marked: bool) -> Node<'_> {
         Item::Result(_, call, id) => {
             let (blocks, is_error) = result(&DIALECT, &call);
             let object = Object::of_type("tool_result").with("tool_use_id", id);
-            let object = object.with("content", result_content(call.result, blocks));
+            let object = object.with("content", result_content(call.result, blocks, marks));
             let object = if is_error { object.with("is_error", true) } else { object };
             (object, call.result.and_then(|said| DIALECT.message_extra(said)))
         }
@@ -188,17 +217,18 @@ fn block(item: Item<'_>, is_marked: bool) -> Node<'_> {
         Item::Block(_, Block::Call(_)) => (Object::new(), None),
     };
     let object = if is_marked { object.with("cache_control", cache_control()) } else { object };
-    object.with_members(extra).into()
+    let left_out: &[&str] = if marks == Marks::Own { &[CACHE_CONTROL] } else { &[] };
+    object.with_members_but(extra, left_out).into()
 }
 
-fn result_content<'a>(said: Option<Said<'a>>, blocks: Vec<Block<'a>>) -> Node<'a> {
+fn result_content<'a>(said: Option<Said<'a>>, blocks: Vec<Block<'a>>, marks: Marks) -> Node<'a> {
     let Some(said) = said.filter(|said| !said.parts.is_empty()) else {
         return super::alternating::joined_text(&blocks).into();
     };
     let blocks = blocks.into_iter().filter(|block| !block.is_blank());
     let blocks = blocks.filter_map(|it| match it {
-        Block::Text { text, part, .. } => Some(block(Item::Text { said: Some(said), text, part }, false)),
-        Block::Media(..) | Block::Custom(..) => Some(block(Item::Block(said, it), false)),
+        Block::Text { text, part, .. } => Some(block(Item::Text { said: Some(said), text, part }, false, marks)),
+        Block::Media(..) | Block::Custom(..) => Some(block(Item::Block(said, it), false, marks)),
         Block::Reasoning(..) | Block::Call(_) => None,
     });
     let blocks: Vec<_> = blocks.collect();
@@ -230,7 +260,6 @@ mod tests {
     use crate::json::Json;
     use crate::message::Message;
     use crate::render::tests::{any_window, check_anthropic, naive_anthropic, well_formed_window};
-    use crate::render::tree::member;
     use crate::text::TextSlice;
     use proptest::prelude::*;
     use serde_json::Value;

@@ -10,7 +10,9 @@
 //! * Recall that is asked for near the end stands just before the newest turn of the person.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
+use super::tree::member;
 use super::turns::{AnsweredCall, AssistantTurn, Said, Turn, result_label, turns};
 use super::{OpenCalls, Request};
 use crate::content::{Media, Part, PartKind, Reasoning, Source};
@@ -171,7 +173,7 @@ impl Dialect {
     pub fn media<'a>(&self, said: Said<'a>, media: &'a Media, part: &'a Part, place: Place) -> Block<'a> {
         let reachable = match media.source {
             Source::Id(_) => self.is_maker(said, part) != Some(false),
-            _ => true,
+            _ => media.is_reachable(),
         };
         if reachable && (self.takes)(media, place) {
             return Block::Media(media, part);
@@ -198,7 +200,8 @@ pub fn maker(name: &str) -> &str {
 pub fn steps<'a>(request: &'a Request<'_>, dialect: &Dialect) -> Vec<Step<'a>> {
     let turns = turns(&request.window);
     let newest = turns.iter().rposition(|turn| matches!(turn, Turn::User(_)));
-    let mut pass = Pass { request, dialect, held: Vec::new(), steps: Vec::with_capacity(turns.len() + 1) };
+    let pairs = OwnPairs::new(request, dialect);
+    let mut pass = Pass { request, dialect, pairs, held: Vec::new(), steps: Vec::with_capacity(turns.len() + 1) };
     // In the middle of a long run of tools the newest question may be folded already: then recall opens the window.
     let recall_at = newest.unwrap_or(0);
     for (idx, turn) in turns.into_iter().enumerate() {
@@ -256,9 +259,54 @@ pub fn quoted_text(said: Said<'_>, word: &str) -> Text {
     text
 }
 
+/// Calls of the provider's own tools, which stand in blocks that are not read, and their results.
+///
+/// Either alone is refused, and a fold may have taken the other.
+#[derive(Default)]
+struct OwnPairs {
+    calls: HashSet<Text>,
+    results: HashSet<Text>,
+}
+
+impl OwnPairs {
+    fn new(request: &Request<'_>, dialect: &Dialect) -> Self {
+        let mut pairs = Self::default();
+        for part in request.window.said().flat_map(|said| said.parts).filter(|part| dialect.is_own_block(part)) {
+            if let PartKind::Custom(Some(value)) = &part.kind {
+                match half_of_pair(value) {
+                    Some((true, id)) => pairs.results.insert(id),
+                    Some((false, id)) => pairs.calls.insert(id),
+                    None => continue,
+                };
+            }
+        }
+        pairs
+    }
+
+    /// Whether a block has no pair, or both halves are there.
+    fn is_whole(&self, value: &Json) -> bool {
+        half_of_pair(value).is_none_or(|(_, id)| self.calls.contains(&id) && self.results.contains(&id))
+    }
+}
+
+/// Whether a block is a result, and the id of its pair. None when it is neither a result nor a call that waits for one.
+fn half_of_pair(value: &Json) -> Option<(bool, Text)> {
+    let text = |name| member(Some(value), name).and_then(|json| serde_json::from_str::<Text>(json.as_str()).ok());
+    let kind = text("type")?;
+    let kind = kind.as_str()?;
+    if let Some(id) = text("tool_use_id") {
+        return Some((true, id));
+    }
+    if kind.ends_with("_tool_use") {
+        return Some((false, text("id")?));
+    }
+    Some((kind.ends_with("_output"), text("call_id")?))
+}
+
 struct Pass<'a, 'd> {
     request: &'a Request<'a>,
     dialect: &'d Dialect,
+    pairs: OwnPairs,
     /// Reasoning that waits for what it led to.
     held: Vec<Block<'a>>,
     steps: Vec<Step<'a>>,
@@ -304,6 +352,12 @@ impl<'a> Pass<'a, '_> {
                     }
                 }
                 PartKind::Custom(Some(value)) if self.dialect.is_own_block(part) => {
+                    // What the provider has paused in the middle of goes on from where it is.
+                    let is_last =
+                        self.request.window.said().last().is_some_and(|last| std::ptr::eq(last.message, said.message));
+                    if !is_last && !self.pairs.is_whole(value) {
+                        continue;
+                    }
                     self.settle(&mut blocks, Block::Custom(value, part));
                 }
                 PartKind::Custom(_) => {}

@@ -92,7 +92,10 @@ fn push_part<'a>(parts: &mut Vec<Node<'a>>, returned: &mut Vec<Node<'a>>, item: 
             Object::new().with("functionCall", object).with_members_but(extra, &[GENERATED_ID])
         }
         Item::Result(caller, call, id) => {
-            if let Some(said) = call.result {
+            // What came inside the answer goes back inside it.
+            if let Some(said) = call.result
+                && member(DIALECT.message_extra(said), "functionResponse").is_none()
+            {
                 returned.extend(returned_media(said));
             }
             function_response(caller, &call, id)

@@ -82,7 +82,7 @@ pub fn to_openai<'a>(request: &'a Request<'_>) -> Vec<Object<'a>> {
 
 fn push_assistant<'a>(messages: &mut Vec<Object<'a>>, said: Said<'a>, blocks: &[Block<'a>]) {
     let calls: Vec<AnsweredCall<'a>> = blocks.iter().filter_map(call_of).collect();
-    let ids = unique_ids(calls.iter().map(|it| Cow::Borrowed(&it.call.id)));
+    let ids = unique_ids(calls.iter().map(|it| own_id(said, &it.call.id)));
     let (text, refusal) = assistant_text(blocks);
     let mut object = plain(said, text).with_some("refusal", refusal);
     for block in blocks {
@@ -112,6 +112,19 @@ fn push_assistant<'a>(messages: &mut Vec<Object<'a>>, said: Said<'a>, blocks: &[
     if !pictures.is_empty() {
         messages.push(message(Role::User, pictures));
     }
+}
+
+/// The longest id of a call, as OpenAI has it.
+const MAX_ID: usize = 40;
+
+/// The id of a call: as it is, since services make ids carry meaning, unless another API made it longer than any id is
+/// here.
+fn own_id<'a>(said: Said<'_>, id: &'a Text) -> Cow<'a, Text> {
+    let is_foreign = said.message.details.as_ref().is_some_and(|details| details.provider.is_some());
+    if !is_foreign || DIALECT.made_message(said) || id.as_bytes().len() <= MAX_ID {
+        return Cow::Borrowed(id);
+    }
+    Cow::Owned(id.as_slice().utf16_prefix(MAX_ID - 8))
 }
 
 fn call_of<'a>(block: &Block<'a>) -> Option<AnsweredCall<'a>> {

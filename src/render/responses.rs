@@ -40,9 +40,16 @@ fn takes(media: &Media, place: Place) -> bool {
             essence.is_none_or(|it| matches!(&*it, "image/jpeg" | "image/png" | "image/gif" | "image/webp"))
         }
         (MediaKind::Image | MediaKind::File, Source::Url(_) | Source::Id(_)) => true,
-        (MediaKind::File, Source::Data(_)) => essence.is_some_and(|it| it == "application/pdf"),
+        (MediaKind::File, Source::Data(_)) => essence.is_some_and(|it| is_document(&it)),
         _ => false,
     }
+}
+
+/// The types of documents that the API reads.
+fn is_document(essence: &str) -> bool {
+    let kind = essence.strip_prefix("application/").unwrap_or_default();
+    matches!(kind, "pdf" | "msword" | "rtf" | "vnd.ms-excel" | "vnd.ms-powerpoint" | "vnd.oasis.opendocument.text")
+        || kind.starts_with("vnd.openxmlformats-officedocument.")
 }
 
 /// The parts of a request that come from the session: `{ instructions, input }`.
@@ -81,7 +88,8 @@ pub fn to_responses<'a>(request: &'a Request<'_>) -> Object<'a> {
 /// An id in the characters and the length that the API takes.
 fn short_id(id: &Text) -> Cow<'_, Text> {
     let id = safe_id(id);
-    if id.as_bytes().len() <= MAX_ID { id } else { Cow::Owned(id.as_slice().utf16_prefix(MAX_ID)) }
+    // With room for a number that makes it unique.
+    if id.as_bytes().len() <= MAX_ID { id } else { Cow::Owned(id.as_slice().utf16_prefix(MAX_ID - 8)) }
 }
 
 fn message<'a>(role: &'static str, content: impl Into<Node<'a>>) -> Object<'a> {
@@ -326,8 +334,8 @@ mod tests {
         let call = format!(r#"[{{"id":"{long}","name":"f","arguments":""}}]"#);
         let message = format!(r#"{{"role":"assistant","content":"","toolCalls":{call}}}"#);
         let json = rendered(&FORMAT, &format!("[{message},{message}]"));
-        let id = &long[..MAX_ID];
-        assert!(json.contains(&format!(r#""call_id":"{id}""#)), "{json}");
-        assert_eq!(json.matches(&format!(r#""call_id":"{id}""#)).count(), 2, "a call and its result");
+        for id in [&long[..MAX_ID - 8], &format!("{}_2", &long[..MAX_ID - 8])] {
+            assert_eq!(json.matches(&format!(r#""call_id":"{id}""#)).count(), 2, "a call and its result: {json}");
+        }
     }
 }

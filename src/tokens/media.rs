@@ -185,12 +185,25 @@ fn audio(media: &Media, rules: Rules) -> f64 {
 
 fn seconds(media: &Media) -> f64 {
     let Source::Data(data) = &media.source else { return USUAL_SECONDS };
+    if let Some(rate) = raw_rate(media) {
+        return length(media) / rate;
+    }
     let head = &data.as_bytes()[..data.as_bytes().len().min(64) / 4 * 4];
     let head = BASE64_STANDARD.decode(head).unwrap_or_default();
     // A WAVE file says how many bytes a second has; what is compressed has about the same everywhere.
     let rate = head.get(28..32).filter(|_| head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE"));
     let rate = rate.and_then(|rate| rate.try_into().ok()).map(u32::from_le_bytes).filter(|rate| *rate > 0);
     length(media) / rate.map_or(COMPRESSED_SECOND, f64::from)
+}
+
+/// The bytes of a second of sound that is not compressed: two for each of the samples that its media type names.
+fn raw_rate(media: &Media) -> Option<f64> {
+    if !matches!(&*media.essence()?, "audio/l16" | "audio/pcm") {
+        return None;
+    }
+    let parameters = media.media_type.as_ref()?.as_str()?.split(';').skip(1);
+    let rate = parameters.filter_map(|it| it.trim().strip_prefix("rate=")?.parse::<u32>().ok()).find(|rate| *rate > 0);
+    Some(2.0 * f64::from(rate.unwrap_or(24_000)))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no medium has 2^53 bytes")]
@@ -258,6 +271,8 @@ mod tests {
         check(&format!(r#"{{"type":"audio","data":"{wave}"}}"#), [101, 101, 321]);
         check(r#"{"type":"audio","id":"a"}"#, [600, 600, 1920]);
         check(r#"{"type":"audio","data":"AAAA","mediaType":"audio/mpeg"}"#, [1, 1, 1]);
+        let raw = BASE64_STANDARD.encode(vec![0; 480_000]);
+        check(&format!(r#"{{"type":"audio","data":"{raw}","mediaType":"audio/L16;rate=24000"}}"#), [100, 100, 320]);
     }
 
     #[test]
