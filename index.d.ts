@@ -275,6 +275,9 @@ export interface MessageInput {
  * - a message of Anthropic's Messages API, its whole response included;
  * - a `ModelMessage` or `UIMessage` of the AI SDK;
  * - a `Content` of the Gemini API.
+ *
+ * OpenAI's role `developer` is not among the roles of this library: {@link from} reads such a message, as a system
+ * message.
  */
 export type ProviderMessage =
   | {

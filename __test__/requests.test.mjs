@@ -290,6 +290,17 @@ describe('recall', () => {
   });
 });
 
+describe('options of one renderer', () => {
+  test('mean nothing to the others', async () => {
+    const context = await contextAfter([user('a'), { ...assistant([{ type: 'reasoning', text: 'SECRET', signature: 's', provider: 'google' }, text('b')]) }]);
+    for (const { name, render } of FORMATS) {
+      if (name === 'ai-sdk' || name === 'gemini') continue;
+      assert.ok(!JSON.stringify(render(context, { provider: 'google' })).includes('SECRET'), name);
+    }
+    assert.deepEqual(toOpenAI(context, { cacheControl: true }), toOpenAI(context));
+  });
+});
+
 describe('cache points for Anthropic', () => {
   const mark = { type: 'ephemeral' };
   const rest = { summary: 'S', recalled: [{ message: { role: 'user', content: 'r', id: 1, at: 1, tokens: 5, compaction: 1 }, score: 1 }] };
@@ -350,6 +361,15 @@ describe('what a provider made itself', () => {
     const output = { type: 'shell_call_output', call_id: 'call_1', output: [] };
     const said = { type: 'message', role: 'user', content: 'b' };
     assert.deepEqual(toOpenAIResponses(await contextAfter([user('a'), call, output, said])).input.slice(1, 3), [call, output]);
+    const folded = createMemory({ budget: { maxTokens: 20, targetTokens: 5, keepRecent: 1, perMessageOverhead: 1 }, alignToUser: false }).session('s');
+    await folded.add(user('x'.repeat(40)));
+    for (const item of [call, output, { ...said, content: 'y'.repeat(60) }]) await folded.add(item);
+    const kinds = toOpenAIResponses(await folded.context()).input.map(({ type }) => type);
+    assert.ok(kinds.includes('shell_call') === kinds.includes('shell_call_output'), `a fold parts neither: ${kinds}`);
+    const thought = { type: 'reasoning', id: 'rs_1', summary: [] };
+    const text_ = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'c', annotations: [] }] };
+    const left = toOpenAIResponses(await contextAfter([user('a'), thought, call, text_, said])).input;
+    assert.deepEqual(left.map(({ type, id }) => [type, id]), [['message', undefined], ['message', undefined], ['message', undefined]], 'reasoning goes with what it led to');
     for (const half of [call, output]) assert.deepEqual(toOpenAIResponses(await contextAfter([user('a'), half, said])).input.slice(1), [said]);
   });
 

@@ -142,7 +142,8 @@ describe('renderers throw at once', () => {
       assert.throws(() => library[name](promise), error('INVALID_ARGUMENT', 'context must be one of session.context() (a promise was given: is an await missing?)'));
       assert.throws(() => library[name](contextOf([]), { systemPrompt: 5 }), error('INVALID_OPTION', 'systemPrompt must be a string'));
       assert.throws(() => library[name](contextOf([]), { provider: 5 }), error('INVALID_OPTION', 'provider must be a string'));
-      library[name](contextOf([]), { systemPrompt: null });
+      for (const wrong of ['yes', 1, {}]) assert.throws(() => library[name](contextOf([]), { cacheControl: wrong }), error('INVALID_OPTION', 'cacheControl must be true or false'));
+      library[name](contextOf([]), { systemPrompt: null, provider: null, cacheControl: null });
     });
   }
 });

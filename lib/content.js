@@ -191,7 +191,6 @@ function mediaType(type) {
 
 module.exports = {
   append,
-  base64Of,
   composeMessage,
   contentText,
   copyOf,
@@ -201,6 +200,5 @@ module.exports = {
   metadataOf,
   need,
   normalizePart,
-  setOwn,
   withoutUndefined,
 };

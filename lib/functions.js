@@ -179,8 +179,8 @@ function choice(value, name, choices) {
   return chosen;
 }
 
-/** The JSON of what a request is rendered from. */
-function requestJson(context, options) {
+/** The JSON of what a request is rendered from; `own` are the options that only one renderer has. */
+function requestJson(context, options, own) {
   if (!isObject(context) || !Array.isArray(context.recent)) {
     const hint = typeof context?.then === 'function' ? ' (a promise was given: is an await missing?)' : '';
     throw invalidArgument(`context must be one of session.context()${hint}`);
@@ -193,10 +193,13 @@ function requestJson(context, options) {
   }
   const recallLast = choice(options?.recall, 'recall', RECALL_PLACES) === 'last';
   const omitOpenCalls = choice(options?.openCalls, 'openCalls', OPEN_CALLS) === 'omit';
-  const cacheControl = Boolean(options?.cacheControl);
+  if (options?.cacheControl != null && typeof options.cacheControl !== 'boolean') {
+    throw invalidOption(TypeError, 'cacheControl must be true or false');
+  }
+  const cacheControl = own.cacheControl ?? false;
   const recent = Array.from(context.recent, readMembers);
-  const { systemPrompt, provider } = options ?? {};
-  const common = { systemPrompt: systemPrompt ?? undefined, recent, omitOpenCalls, provider: provider ?? undefined };
+  const systemPrompt = options?.systemPrompt ?? undefined;
+  const common = { systemPrompt, recent, omitOpenCalls, provider: own.provider ?? undefined };
   if (!recallLast && !cacheControl) return JSON.stringify({ ...common, system: context.system });
   // Recall changes with every turn: where it has to stand apart, the block is made again without it.
   return JSON.stringify({
@@ -209,13 +212,14 @@ function requestJson(context, options) {
   });
 }
 
-const render = (format, context, options) =>
-  JSON.parse(take(binding.renderRequest(format, requestJson(context, options))));
+const render = (format, context, options, own = {}) =>
+  JSON.parse(take(binding.renderRequest(format, requestJson(context, options, own))));
 
 const toOpenAI = (context, options) => render('openai', context, options);
 const toOpenAIResponses = (context, options) => render('openai-responses', context, options);
-const toAnthropic = (context, options) => render('anthropic', context, options);
-const toAISDK = (context, options) => render('ai-sdk', context, options);
+const toAnthropic = (context, options) =>
+  render('anthropic', context, options, { cacheControl: options?.cacheControl });
+const toAISDK = (context, options) => render('ai-sdk', context, options, { provider: options?.provider });
 const toGemini = (context, options) => render('gemini', context, options);
 
 module.exports = {

@@ -106,6 +106,51 @@ pub struct Reasoning {
     pub encrypted: Option<Text>,
 }
 
+/// One half of a call of the provider's own tools, which stand in blocks that are not read: the call or its result.
+///
+/// Providers refuse either alone, so the two are kept, cut and sent together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Half {
+    /// The id that both halves have.
+    pub id: Text,
+    /// Whether this is the result.
+    pub is_result: bool,
+}
+
+impl Part {
+    /// The half of a call that this is. None when it is neither a result nor a call that waits for one: most tools of
+    /// providers have both in one block.
+    pub fn half(&self) -> Option<Half> {
+        #[derive(Deserialize)]
+        struct Block {
+            r#type: Text,
+            id: Option<Text>,
+            call_id: Option<Text>,
+            tool_use_id: Option<Text>,
+        }
+
+        let PartKind::Custom(Some(value)) = &self.kind else { return None };
+        let block: Block = serde_json::from_str(value.as_str()).ok()?;
+        let kind = block.r#type.as_str()?;
+        let (id, is_result) = match (block.tool_use_id, block.call_id) {
+            (Some(id), _) => (Some(id), true),
+            (None, Some(id)) => (Some(id), kind.ends_with("_output")),
+            (None, None) => (block.id.filter(|_| kind.ends_with("_tool_use")), false),
+        };
+        Some(Half { id: id?, is_result })
+    }
+}
+
+/// The halves of calls in a message.
+pub fn halves(message: &Message) -> Vec<Half> {
+    let json = message.details.as_ref().and_then(|details| details.parts.as_ref());
+    // A look at the text spares reading the media of messages that cannot have any.
+    if !json.is_some_and(|json| json.as_str().contains("\"custom\"")) {
+        return Vec::new();
+    }
+    parts(message).iter().filter_map(Part::half).collect()
+}
+
 /// Every member that a part has in any of its kinds.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -441,6 +486,22 @@ mod tests {
         assert_eq!(marker(r#"{"type":"file","text":"x","name":"report.pdf"}"#), "[file report.pdf]");
         assert_eq!(marker(r#"{"type":"audio","id":"a"}"#), "[audio]");
         assert_eq!(marker(r#"{"type":"audio","id":"a","transcript":"hello"}"#), "hello");
+    }
+
+    #[test]
+    fn a_providers_own_calls_and_results_are_halves_of_one() {
+        let half = |value: &str| {
+            let part = read(&format!(r#"[{{"type":"custom","value":{value}}}]"#)).remove(0);
+            part.half().map(|half| (half.id.to_string(), half.is_result))
+        };
+        let of = |id: &str, is_result| Some((id.to_owned(), is_result));
+        assert_eq!(half(r#"{"type":"server_tool_use","id":"s","name":"f"}"#), of("s", false));
+        assert_eq!(half(r#"{"type":"web_search_tool_result","tool_use_id":"s"}"#), of("s", true));
+        assert_eq!(half(r#"{"type":"shell_call","id":"sh","call_id":"c"}"#), of("c", false));
+        assert_eq!(half(r#"{"type":"shell_call_output","call_id":"c"}"#), of("c", true));
+        for whole in [r#"{"type":"web_search_call","id":"w"}"#, r#"{"type":"x"}"#, r#"{"call_id":"c"}"#, "5", "null"] {
+            assert_eq!(half(whole), None, "{whole}");
+        }
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Where to cut: which messages leave the window. No I/O, no clock, no model.
 
+use std::collections::HashMap;
+
 use crate::content;
-use crate::message::{Role, StoredMessage};
-use crate::tools::{Pairs, ToolGroup, waiting_call};
+use crate::message::{Message, Role, StoredMessage};
+use crate::text::Text;
+use crate::tools::{Pairs, ToolGroup, merge, waiting_call};
 
 /// When to fold and how far. Token figures may be fractions, as the app gave them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,26 +59,35 @@ fn group_around(window: &[&StoredMessage], cut: usize) -> Option<ToolGroup> {
         return None;
     }
     let messages: Vec<_> = window.iter().map(|stored| &stored.message).collect();
-    let mut spans = Pairs::new(messages.iter().copied()).spans();
-    if let Some(start) = waiting_call(&messages) {
-        let mut open = ToolGroup { start, end: window.len() + 1 };
-        while let Some(span) = spans.pop_if(|span| span.end > open.start) {
-            open.start = open.start.min(span.start);
-        }
-        spans.push(open);
-    }
+    let beyond = messages.len() + 1;
+    let mut ranges = Pairs::new(messages.iter().copied()).spans();
+    ranges.extend(waiting_call(&messages).map(|start| ToolGroup { start, end: beyond }));
     // Reasoning and what it led to are one: alone it means nothing, and providers refuse it.
-    let thought = (0..cut).rev().take_while(|idx| content::is_reasoning_alone(messages[*idx])).last();
-    if let Some(start) = thought
-        && messages.get(cut).is_some_and(|message| message.role == Role::Assistant)
-    {
-        let around = spans.iter().filter(|span| span.start <= cut && start < span.end);
-        return Some(around.fold(ToolGroup { start, end: cut + 1 }, |group, span| ToolGroup {
-            start: group.start.min(span.start),
-            end: group.end.max(span.end),
-        }));
+    let leads_on = |at: &usize| {
+        content::is_reasoning_alone(messages[*at])
+            && messages.get(at + 1).is_some_and(|next| next.role == Role::Assistant)
+    };
+    ranges.extend((0..messages.len()).filter(leads_on).map(|start| ToolGroup { start, end: start + 2 }));
+    ranges.extend(own_calls(&messages, beyond));
+    merge(ranges).into_iter().find(|span| span.start < cut && cut < span.end)
+}
+
+/// The ranges from the calls of providers' own tools to their results. One in the last message still waits.
+fn own_calls(messages: &[&Message], beyond: usize) -> Vec<ToolGroup> {
+    let mut waiting: HashMap<Text, usize> = HashMap::new();
+    let mut ranges = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        for half in content::halves(message) {
+            if !half.is_result {
+                waiting.insert(half.id, at);
+            } else if let Some(start) = waiting.remove(&half.id) {
+                ranges.push(ToolGroup { start, end: at + 1 });
+            }
+        }
     }
-    spans.into_iter().find(|span| span.start < cut && cut < span.end)
+    let last = messages.len().saturating_sub(1);
+    ranges.extend(waiting.into_values().filter(|start| *start == last).map(|start| ToolGroup { start, end: beyond }));
+    ranges
 }
 
 #[cfg(test)]
@@ -139,6 +151,22 @@ mod tests {
         assert_eq!(plan(policy(2.0), &window, false), 1);
         window[1].message.role = Role::User;
         assert_eq!(plan(policy(2.0), &window, false), 2);
+    }
+
+    #[test]
+    fn a_providers_own_call_stays_with_its_result() {
+        let own = |value: &str| {
+            let part = format!(r#"{{"type":"custom","provider":"openai-responses","value":{value}}}"#);
+            serde_json::from_str(&format!(r#"{{"role":"assistant","content":"","parts":[{part}]}}"#)).unwrap()
+        };
+        let mut window = stored("u a u a u");
+        window[1].message = own(r#"{"type":"shell_call","call_id":"c"}"#);
+        window[3].message = own(r#"{"type":"shell_call_output","call_id":"c"}"#);
+        let policy = |keep_recent| Policy { max_tokens: 0.0, target_tokens: 3.0, keep_recent, align_to_user: false };
+        assert_eq!(plan(policy(1.0), &window, false), 4);
+        assert_eq!(plan(policy(2.0), &window, false), 1);
+        window.truncate(2);
+        assert_eq!(plan(Policy { target_tokens: 0.0, ..policy(0.0) }, &window, false), 1, "it still waits");
     }
 
     #[test]

@@ -70,20 +70,22 @@ impl Pairs {
     ///
     /// Each spans from a call to its last result, with everything between; ranges that overlap are one.
     pub fn spans(&self) -> Vec<ToolGroup> {
-        let mut last_result: Vec<(usize, usize)> = Vec::new();
-        for (result, call) in self.call_of.iter().enumerate().filter_map(|(idx, call)| Some((idx, (*call)?))) {
-            last_result.push((call, result));
-        }
-        last_result.sort_unstable();
-        let mut spans: Vec<ToolGroup> = Vec::new();
-        for (start, result) in last_result {
-            match spans.last_mut() {
-                Some(span) if start < span.end => span.end = span.end.max(result + 1),
-                _ => spans.push(ToolGroup { start, end: result + 1 }),
-            }
-        }
-        spans
+        let results = self.call_of.iter().enumerate();
+        merge(results.filter_map(|(result, call)| Some(ToolGroup { start: (*call)?, end: result + 1 })).collect())
     }
+}
+
+/// Makes ranges that overlap one; they come in order and apart from each other.
+pub fn merge(mut ranges: Vec<ToolGroup>) -> Vec<ToolGroup> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut spans: Vec<ToolGroup> = Vec::new();
+    for range in ranges {
+        match spans.last_mut() {
+            Some(span) if range.start < span.end => span.end = span.end.max(range.end),
+            _ => spans.push(range),
+        }
+    }
+    spans
 }
 
 /// Where the call stands that is still waiting for results at the end of the list, if one is.

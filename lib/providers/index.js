@@ -67,12 +67,13 @@ function readMessages(list) {
     list.forEach(checkMessage);
     return list;
   }
+  const readers = list.map(readerOf);
   const messages = [];
   for (let start = 0; start < list.length; ) {
-    const reader = readerOf(list[start]);
+    const reader = readers[start];
     let end = start + 1;
     // What comes from one provider is read together: items in a row are one message, and answers find their calls.
-    if (reader !== undefined) while (end < list.length && readerOf(list[end]) === reader) end += 1;
+    if (reader !== undefined) while (end < list.length && readers[end] === reader) end += 1;
     append(messages, reader === undefined ? [ownMessage(list[start])] : reader.read(list.slice(start, end)));
     start = end;
   }
@@ -116,4 +117,4 @@ function ownMessage(message) {
   return withoutUndefined({ ...composed, content, toolCalls, at, meta });
 }
 
-module.exports = { PROVIDER_NAMES, from, readMessages };
+module.exports = { from, readMessages };

@@ -64,9 +64,10 @@ pub fn fit<T>(hits: Vec<T>, max_tokens: f64, tokens: impl Fn(&T) -> f64, id: imp
     let mut taken: Vec<T> = hits
         .into_iter()
         .filter(|hit| {
-            let fits = used + tokens(hit) <= max_tokens;
+            let tokens = tokens(hit);
+            let fits = used + tokens <= max_tokens;
             if fits {
-                used += tokens(hit);
+                used += tokens;
             }
             fits
         })

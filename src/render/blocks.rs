@@ -12,7 +12,6 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::tree::member;
 use super::turns::{AnsweredCall, AssistantTurn, Said, Turn, result_label, turns};
 use super::{OpenCalls, Request};
 use crate::content::{Media, Part, PartKind, Reasoning, Source};
@@ -259,9 +258,7 @@ pub fn quoted_text(said: Said<'_>, word: &str) -> Text {
     text
 }
 
-/// Calls of the provider's own tools, which stand in blocks that are not read, and their results.
-///
-/// Either alone is refused, and a fold may have taken the other.
+/// The halves of the provider's own calls that a request has, of which a fold or an export may have taken the other.
 #[derive(Default)]
 struct OwnPairs {
     calls: HashSet<Text>,
@@ -271,36 +268,18 @@ struct OwnPairs {
 impl OwnPairs {
     fn new(request: &Request<'_>, dialect: &Dialect) -> Self {
         let mut pairs = Self::default();
-        for part in request.window.said().flat_map(|said| said.parts).filter(|part| dialect.is_own_block(part)) {
-            if let PartKind::Custom(Some(value)) = &part.kind {
-                match half_of_pair(value) {
-                    Some((true, id)) => pairs.results.insert(id),
-                    Some((false, id)) => pairs.calls.insert(id),
-                    None => continue,
-                };
-            }
+        let parts = request.window.said().flat_map(|said| said.parts);
+        for half in parts.filter(|part| dialect.is_own_block(part)).filter_map(Part::half) {
+            let ids = if half.is_result { &mut pairs.results } else { &mut pairs.calls };
+            ids.insert(half.id);
         }
         pairs
     }
 
-    /// Whether a block has no pair, or both halves are there.
-    fn is_whole(&self, value: &Json) -> bool {
-        half_of_pair(value).is_none_or(|(_, id)| self.calls.contains(&id) && self.results.contains(&id))
+    /// Whether a block is no half of a call, or both halves are there.
+    fn is_whole(&self, part: &Part) -> bool {
+        part.half().is_none_or(|half| self.calls.contains(&half.id) && self.results.contains(&half.id))
     }
-}
-
-/// Whether a block is a result, and the id of its pair. None when it is neither a result nor a call that waits for one.
-fn half_of_pair(value: &Json) -> Option<(bool, Text)> {
-    let text = |name| member(Some(value), name).and_then(|json| serde_json::from_str::<Text>(json.as_str()).ok());
-    let kind = text("type")?;
-    let kind = kind.as_str()?;
-    if let Some(id) = text("tool_use_id") {
-        return Some((true, id));
-    }
-    if kind.ends_with("_tool_use") {
-        return Some((false, text("id")?));
-    }
-    Some((kind.ends_with("_output"), text("call_id")?))
 }
 
 struct Pass<'a, 'd> {
@@ -355,7 +334,9 @@ impl<'a> Pass<'a, '_> {
                     // What the provider has paused in the middle of goes on from where it is.
                     let is_last =
                         self.request.window.said().last().is_some_and(|last| std::ptr::eq(last.message, said.message));
-                    if !is_last && !self.pairs.is_whole(value) {
+                    if !is_last && !self.pairs.is_whole(part) {
+                        // As with a call that is left out: what led to it goes with it.
+                        self.held.clear();
                         continue;
                     }
                     self.settle(&mut blocks, Block::Custom(value, part));

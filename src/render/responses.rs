@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::alternating::joined_text;
-use super::blocks::{Block, Dialect, Place, Step, quoted, steps};
+use super::blocks::{Block, Dialect, Place, Step, calls, quoted, steps};
 use super::names::{safe_id, safe_tool_name, unique_ids};
 use super::tree::{Node, Object};
 use super::turns::{AnsweredCall, NOT_RUN, Said};
@@ -59,16 +59,8 @@ fn is_document(essence: &str) -> bool {
 /// none whose reasoning does not go with it.
 pub fn to_responses<'a>(request: &'a Request<'_>) -> Object<'a> {
     let steps = steps(request, &DIALECT);
-    let calls = steps.iter().flat_map(|step| match step {
-        Step::Assistant { blocks, .. } => blocks.as_slice(),
-        _ => &[],
-    });
-    let calls = calls.filter_map(|block| match block {
-        Block::Call(call) => Some(short_id(&call.call.id)),
-        _ => None,
-    });
-    let mut input =
-        Input { items: Vec::new(), ids: unique_ids(calls).into_iter(), seen: HashSet::new(), results: Vec::new() };
+    let ids = unique_ids(calls(&steps).map(|call| short_id(&call.call.id)));
+    let mut input = Input { items: Vec::new(), ids: ids.into_iter(), seen: HashSet::new(), results: Vec::new() };
     for step in steps {
         if !matches!(step, Step::Assistant { .. }) {
             input.push_results();

@@ -33,8 +33,8 @@ use crate::tokens::{self, MediaCosts, Tokenizer};
 /// Each round loses only to a writer that succeeded, so this many rounds are lost only under a storm of them.
 const ATTEMPTS: usize = 64;
 
-/// A text longer than this, in bytes, is not counted on the thread of the caller.
-const LONG_TEXT: usize = 64 * 1024;
+/// What is longer than this, in bytes, is not counted on the thread of the caller.
+const LONG: usize = 64 * 1024;
 
 /// What an app configures. Every figure has been checked by whoever fills this in.
 #[derive(Clone, Debug)]
@@ -151,8 +151,7 @@ impl Memory {
     /// folded messages fails, which is told after the commit.
     pub async fn add(&self, operation: &Operation, id: &Text, incoming: Vec<Incoming>) -> Result<Outcome> {
         self.queue.turn(id, operation).await?;
-        let long = |it: &Incoming| it.text_tokens.is_none() && it.message.content.as_bytes().len() > LONG_TEXT;
-        if self.config.tokenizer != Tokenizer::Estimate && incoming.iter().any(long) {
+        if incoming.iter().any(|incoming| self.is_long(incoming)) {
             // The first steps of an operation can be taken on the caller's own thread, which must not stand still.
             tokio::task::yield_now().await;
         }
@@ -171,6 +170,14 @@ impl Memory {
     pub async fn compact(&self, operation: &Operation, id: &Text, force: bool) -> Result<Outcome> {
         self.queue.turn(id, operation).await?;
         self.append_and_fold(operation, id, &[], force).await
+    }
+
+    /// Whether counting a message takes long: exactly a long text, or media, whose bytes say what they cost.
+    fn is_long(&self, incoming: &Incoming) -> bool {
+        let Message { content, details, .. } = &incoming.message;
+        let is_counted = incoming.text_tokens.is_none() && self.config.tokenizer != Tokenizer::Estimate;
+        let parts = details.as_ref().and_then(|details| details.parts.as_ref());
+        (is_counted && content.as_bytes().len() > LONG) || parts.is_some_and(|parts| parts.as_str().len() > LONG)
     }
 
     async fn append_and_fold(

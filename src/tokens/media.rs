@@ -16,6 +16,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use memchr::memmem;
 
 use super::estimate;
 use crate::content::{self, Media, MediaKind, PartKind, Source};
@@ -160,8 +161,7 @@ fn file(media: &Media, rules: Rules) -> f64 {
 fn pages(media: &Media) -> f64 {
     let Source::Data(data) = &media.source else { return 1.0 };
     let bytes = BASE64_STANDARD.decode(data.as_bytes()).unwrap_or_default();
-    let marked = bytes.windows(5).enumerate().filter(|(at, window)| *window == b"/Type" && is_page(&bytes[at + 5..]));
-    let marked = marked.count();
+    let marked = memmem::find_iter(&bytes, b"/Type").filter(|at| is_page(&bytes[at + 5..])).count();
     if marked > 0 {
         #[expect(clippy::cast_precision_loss, reason = "no document has 2^53 pages")]
         return marked as f64;
